@@ -1,0 +1,73 @@
+/* core/field.h: what a field of a record is.
+ *
+ * One row per field in job.def, step.def, ... drives the struct, the JSON codec, the SQL columns,
+ * the contract and the documentation.  Two storage classes only: an int64 or a string.  "Unknown"
+ * is the field's bit in `has` being 0 (NULL in the database, null or absent in JSON); it is never
+ * a number.  Unlimited and "the partition's" are values of their own type (FT_LIMIT). */
+#ifndef TALLY_CORE_FIELD_H
+#define TALLY_CORE_FIELD_H
+
+#include "base/base.h"
+
+/* F(storage, JSON in and out) */
+enum field_type {
+	FT_I64,   /* int64; a JSON number */
+	FT_U64,   /* 64 unsigned bits kept in an int64; a JSON string of digits (numbers taken too) */
+	FT_BOOL,  /* 0 or 1; true/false */
+	FT_TIME,  /* seconds since 1970 UTC; out: ISO 8601 with Z (epoch on request), in: both */
+	FT_TEXT,  /* UTF-8 */
+	FT_STATE, /* core/state.h numbers; "COMPLETED" */
+	FT_EXIT,  /* a wait(2) status; the JSON key K gives two: K_code and K_signal.  In also:
+		     "code:signal" */
+	FT_LIMIT, /* minutes, or LIMIT_UNLIMITED, LIMIT_PARTITION; a number, "unlimited",
+		     "partition" */
+	FT_TRES,  /* text "cpu=4,gres/gpu=2,mem=8000": names ascending by byte, counts plain
+		     integers (mem MiB in allocations and requests, bytes in usage; energy J; cpu ms
+		     in usage); a JSON object, in also the string with units ("mem=32G") */
+	FT_WHERE, /* text "cpu=n1,mem=n2" or "cpu=0,mem=3": per TRES a node or a task; an object */
+	FT_WORDS, /* bits with names (core/flags.h); an array of strings */
+	FT_ENUM,  /* a number with a name (req_mem_per, governors...); a string */
+	FT_MOMENTS, /* text "S1700000000,R1700000060": suspend and resume instants, ascending; an
+		       array of {"at","what"} */
+};
+
+/* FT_LIMIT's two values that are not minutes. */
+#define LIMIT_UNLIMITED (-1)
+#define LIMIT_PARTITION (-2)
+
+enum field_flag {
+	FF_KEY = 1,     /* part of the row's identity: never merged */
+	FF_DERIVED = 2, /* computed by job_derive from the others; never taken from a record */
+	FF_NOTE = 4,    /* what people may write later: job_note's value wins over the record's */
+};
+
+struct field {
+	const char *name; /* C member, SQL column */
+	enum field_type type;
+	unsigned flags;
+	const char *json; /* key; for FT_EXIT the prefix */
+	const char *doc;  /* one sentence with the unit, for the contract and the manual */
+	size_t offset;    /* of an int64_t or a const char * in the struct */
+};
+
+static inline bool field_is_text(enum field_type t)
+{
+	return t == FT_TEXT || t == FT_TRES || t == FT_WHERE || t == FT_MOMENTS;
+}
+
+/* The C type of a storage class, for the struct expansions. */
+#define CT_I64 int64_t
+#define CT_U64 int64_t
+#define CT_BOOL int64_t
+#define CT_TIME int64_t
+#define CT_TEXT const char *
+#define CT_STATE int64_t
+#define CT_EXIT int64_t
+#define CT_LIMIT int64_t
+#define CT_TRES const char *
+#define CT_WHERE const char *
+#define CT_WORDS int64_t
+#define CT_ENUM int64_t
+#define CT_MOMENTS const char *
+
+#endif

@@ -1,0 +1,61 @@
+/* ops/ops.h: what tally can be asked to do, whichever door asked.  Authorisation is decided in
+ * this room and nowhere else. */
+#ifndef TALLY_OPS_OPS_H
+#define TALLY_OPS_OPS_H
+
+#include "auth/identity.h"
+#include "core/filter.h"
+#include "ingest/ingest.h"
+
+struct store;
+
+enum private_data { /* PrivateData of slurmdbd.conf, bits */
+	PRIVATE_ACCOUNTS = 1, PRIVATE_EVENTS = 2, PRIVATE_JOBS = 4, PRIVATE_RESERVATIONS = 8,
+	PRIVATE_USAGE = 16, PRIVATE_USERS = 32,
+};
+
+struct ops_settings {
+	unsigned private_data;
+	bool anonymous_reads;        /* AllowAnonymousReads */
+	int64_t slurm_user_uid;      /* SlurmUser */
+	int64_t started_by_uid;      /* who started tallyd */
+	int64_t max_query_range_s;   /* MaxQueryTimeRange; 0 = none */
+	const char *default_cluster;
+};
+
+struct ops {
+	struct store *store;
+	struct ingest *ingest;
+	struct ops_settings settings;
+};
+
+/* Sets role and controller from uid and the configuration. */
+void ops_identify(const struct ops *ops, struct identity *who);
+
+/* Records.  DENIED unless who->controller. */
+int ops_records(struct ops *ops, const struct identity *who, struct batch *batch,
+		int *ret_retry_after_s, struct err *err);
+
+enum job_order { ORDER_JOB_ID, ORDER_SUBMIT, ORDER_START, ORDER_END, ORDER_FIELD };
+
+struct job_page {
+	uint64_t fields[HAS_WORDS]; /* which columns are wanted; 0 = all */
+	enum job_order order;       /* ORDER_JOB_ID: cluster, job id, submit descending: key order,
+				       read in pages; any other is spooled first */
+	int order_field;            /* ORDER_FIELD: JOB_* */
+	bool descending;
+	int64_t limit;              /* -1 = all */
+	const char *after;          /* cursor of an earlier answer, or NULL */
+};
+
+/* One row: the job, and its steps when the filter asks for them.  Return < 0 to stop. */
+typedef int job_sink(const struct job *job, const struct step *steps, size_t n_steps, void *arg);
+
+/* Jobs one by one, as `who` may see them.  Memory does not depend on how many there are.
+ * ret_after (arena) is the cursor that continues after the last row, NULL when there are no
+ * more. */
+int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *filter,
+	     const struct job_page *page, job_sink *sink, void *arg, struct arena *arena,
+	     const char **ret_after, struct err *err);
+
+#endif
