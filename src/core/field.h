@@ -12,7 +12,8 @@
 /* F(storage, JSON in and out) */
 enum field_type {
 	FT_I64,   /* int64; a JSON number */
-	FT_U64,   /* 64 unsigned bits kept in an int64; a JSON string of digits (numbers taken too) */
+	FT_U64,   /* 64 unsigned bits kept in an int64; a JSON string of digits (numbers
+		     taken too) */
 	FT_BOOL,  /* 0 or 1; true/false */
 	FT_TIME,  /* seconds since 1970 UTC; out: ISO 8601 with Z (epoch on request), in: both */
 	FT_TEXT,  /* UTF-8 */
