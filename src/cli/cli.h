@@ -1,0 +1,33 @@
+/* cli/cli.h: what main.c and the subcommands share.
+ *
+ * A subcommand is a row in main.c's table: a name, a function that gets argv from its own name on
+ * (so that getopt's messages begin with "sacct: ", as users expect), a line of help, and the
+ * options it takes, from which `tally --completions` and the bash completion come. */
+#ifndef TALLY_CLI_CLI_H
+#define TALLY_CLI_CLI_H
+
+#include "base/err.h"
+#include "cli/options.h"
+
+/* Options that every subcommand takes, wherever they stand on the line; main.c removes them from
+ * argv.  NULL = not given. */
+struct cli {
+	const char *url;
+	const char *munge_socket;
+};
+
+struct command {
+	const char *name;
+	int (*run)(const struct cli *cli, int argc, char **argv); /* gives the exit status */
+	const char *summary;
+	const struct option_set *options;
+};
+
+/* "COMMAND: error: WHERE: TEXT" on standard error; returns 1, an exit status. */
+int cli_fail(const char *command, const struct err *err);
+
+/* sacct */
+int cmd_sacct(const struct cli *cli, int argc, char **argv);
+extern const struct option_set sacct_options;
+
+#endif
