@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/proc.h"
 
 enum {
@@ -264,13 +265,13 @@ static void last_line(const struct private_munged *m, char *ret, size_t size)
 static int wait_for_answer(struct private_munged *m, struct err *err)
 {
 	struct pollfd cancel = { .fd = m->cancel_fd, .events = POLLIN };
-	int64_t deadline = proc_now_ms() + ANSWER_MS;
+	int64_t deadline = monotonic_ms() + ANSWER_MS;
 	char line[300];
 
 	while (!answers(m)) {
 		bool ended = !proc_alive(&m->daemon);
 
-		if (ended || proc_now_ms() > deadline) {
+		if (ended || monotonic_ms() > deadline) {
 			last_line(m, line, sizeof(line));
 			proc_stop(&m->daemon, SIGTERM, 1000);
 			return err_set(err, ERR_SYSTEM, "munged", "%s: %s",

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 extern char **environ;
 
 static int open_pidfd(pid_t pid)
@@ -113,7 +115,7 @@ static bool collect(int fd, int64_t deadline_ms, struct buf *out)
 	char chunk[4096];
 
 	for (;;) {
-		int64_t left = deadline_ms - proc_now_ms();
+		int64_t left = deadline_ms - monotonic_ms();
 		ssize_t n;
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0)
@@ -140,7 +142,7 @@ int proc_run(const struct proc_spawn *spawn, int timeout_ms, struct err *err)
 int proc_output(const struct proc_spawn *spawn, int timeout_ms, struct buf *out, struct err *err)
 {
 	struct proc p = PROC_NONE;
-	int64_t deadline = proc_now_ms() + timeout_ms;
+	int64_t deadline = monotonic_ms() + timeout_ms;
 	int pipe_fds[2], status = 0, rc = -1;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
@@ -149,7 +151,7 @@ int proc_output(const struct proc_spawn *spawn, int timeout_ms, struct buf *out,
 	close(pipe_fds[1]);
 	if (rc == 0) {
 		bool closed = collect(pipe_fds[0], deadline, out);
-		int64_t left = deadline - proc_now_ms();
+		int64_t left = deadline - monotonic_ms();
 
 		if (!closed || proc_wait(&p, left > 0 ? (int)left : 0, &status) == 0) {
 			proc_stop(&p, SIGKILL, 1000);
@@ -185,12 +187,12 @@ bool proc_alive(const struct proc *p)
 int proc_wait(struct proc *p, int timeout_ms, int *ret_status)
 {
 	struct pollfd f = { .fd = p->fd, .events = POLLIN };
-	int64_t deadline = proc_now_ms() + timeout_ms;
+	int64_t deadline = monotonic_ms() + timeout_ms;
 	int status = -1, rc;
 
 	if (p->pid > 0) {
 		do {
-			int64_t left = deadline - proc_now_ms();
+			int64_t left = deadline - monotonic_ms();
 
 			rc = poll(&f, 1, timeout_ms < 0 ? -1 : left > 0 ? (int)left : 0);
 		} while (rc < 0 && errno == EINTR);
@@ -327,12 +329,4 @@ int proc_become(const struct proc_user *user, struct err *err)
 	/* Core dumps, ptrace and /proc as for any process of that user. */
 	prctl(PR_SET_DUMPABLE, 1);
 	return 0;
-}
-
-int64_t proc_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

@@ -67,7 +67,4 @@ void proc_user_name(uid_t uid, char *ret, size_t size);
 /* From root to that user, groups too, for good: proves that the way back is closed. */
 int proc_become(const struct proc_user *user, struct err *err);
 
-/* Milliseconds of the monotonic clock. */
-int64_t proc_now_ms(void);
-
 #endif

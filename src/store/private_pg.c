@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/proc.h"
 
 enum {
@@ -342,10 +343,10 @@ static void end_unreachable(struct private_pg *pg)
 /* Backends outlive a killed postmaster for a moment; a new one must not start beside them. */
 static int wait_for_orphans(struct private_pg *pg, struct err *err)
 {
-	int64_t deadline = proc_now_ms() + ORPHANS_MS;
+	int64_t deadline = monotonic_ms() + ORPHANS_MS;
 
 	while (proc_any_works_in("postgres", pg->data_dir)) {
-		if (proc_now_ms() > deadline)
+		if (monotonic_ms() > deadline)
 			return err_set(err, ERR_CONFLICT, pg->data_dir,
 				       "processes of an earlier server still run there; end them");
 		if (cancelled(pg, 100))
@@ -436,7 +437,7 @@ static void log_tail(const struct private_pg *pg, char *ret, size_t size)
 
 static int wait_for_answer(struct private_pg *pg, struct err *err)
 {
-	int64_t began = proc_now_ms(), limit = ANSWER_MS;
+	int64_t began = monotonic_ms(), limit = ANSWER_MS;
 	char tail[300];
 
 	for (;;) {
@@ -452,7 +453,7 @@ static int wait_for_answer(struct private_pg *pg, struct err *err)
 			return err_set(err, ERR_DATABASE, "private PostgreSQL",
 				       "ended while starting: %s", tail);
 		}
-		if (proc_now_ms() - began > limit)
+		if (monotonic_ms() - began > limit)
 			return err_set(err, ERR_TIMEOUT, "private PostgreSQL",
 				       "did not answer within %d s; see %s", (int)(limit / 1000),
 				       pg->log_file);
