@@ -5,7 +5,10 @@
  * then the value itself (numbers by size, texts by bytes).  Suspend and resume instants are a
  * set: union.  So merging is commutative, associative and idempotent: a resend changes nothing, a
  * shuffle ends in the same rows, and a record with less in it erases nothing.  With by_arrival
- * (the slurmdbd door, whose records carry no as_of) the later arrival wins within a rank. */
+ * (the slurmdbd door, whose records carry no as_of) the later arrival wins within a rank.
+ *
+ * Fields that are part of the identity or derived are left alone here.  Texts are not copied:
+ * what `into` takes over, it shares with `from`. */
 #ifndef TALLY_CORE_MERGE_H
 #define TALLY_CORE_MERGE_H
 
@@ -14,19 +17,26 @@
 /* Gives every field that rec names rec's own stamp (kind's rank, as_of). */
 void record_stamp(struct record *rec);
 
-/* Merges `from` into `into`; true if anything in `into` changed (values or stamps). */
+/* Merges `from` into `into`; true if anything in `into` changed (values or stamps).  The arena
+ * takes a union of instants. */
 bool job_merge(struct job *into, const struct job *from, bool by_arrival, struct arena *arena);
 bool step_merge(struct step *into, const struct step *from, bool by_arrival, struct arena *arena);
 
-/* Sets every FF_DERIVED field of the job from its fields and its steps. */
+/* Sets every FF_DERIVED field of the job from its fields and its steps, except submit_inferred,
+ * which is for who found the submit time. */
 void job_derive(struct job *j, const struct step *const *steps, size_t n_steps,
 		struct arena *arena);
 
 /* The stamps of a row as bytes for its `stamps` column, and back.  One group of fields with one
- * stamp is the common case and is a dozen bytes.  Unpack refuses what pack did not make. */
-size_t stamps_pack(const uint64_t *has, const uint8_t *rank, const int64_t *as_of, size_t n_fields,
-		   uint8_t *out, size_t cap);
-int stamps_unpack(const uint8_t *in, size_t len, const uint64_t *has, uint8_t *rank,
-		  int64_t *as_of, size_t n_fields, struct err *err);
+ * stamp is the common case and is eight bytes; n groups take n times that and less than n times
+ * a bit per field.  Fields of the identity and derived ones have no stamp.  Returns the number of
+ * bytes, at most STAMPS_MAX. */
+#define STAMPS_MAX 3072
+size_t stamps_pack(const struct field *fields, size_t n_fields, const uint64_t *has,
+		   const uint8_t *rank, const int64_t *as_of, uint8_t *out, size_t cap);
+/* Fills rank and as_of of every field (RANK_NONE where there is no stamp).  Refuses what pack did
+ * not make from the same `has`. */
+int stamps_unpack(const struct field *fields, size_t n_fields, const uint64_t *has,
+		  const uint8_t *in, size_t len, uint8_t *rank, int64_t *as_of, struct err *err);
 
 #endif
