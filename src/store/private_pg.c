@@ -373,8 +373,11 @@ static int adopt(struct private_pg *pg, struct err *err)
 	}
 	if (wait_for_orphans(pg, err) < 0)
 		return -1;
-	/* Nobody works there, so a file that is still there names a process that is not a server. */
+	/* Nobody works there, so what is still there names a process that is no server, or not one
+	 * any more: PostgreSQL would take an unreaped zombie for a running one. */
 	snprintf(path, sizeof(path), "%s/postmaster.pid", pg->data_dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/.s.PGSQL.%d.lock", pg->socket_dir, PG_PORT);
 	unlink(path);
 	return 0;
 }

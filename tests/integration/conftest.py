@@ -1,0 +1,46 @@
+"""Fixtures: `tallyd` (one daemon for the session, for tests that do not mind each other's records),
+`fresh_tallyd` (a factory of daemons of one's own)."""
+import pytest
+
+from daemon import Tallyd
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    setattr(item, "failed_" + report.when, report.failed)
+
+
+def close_all(request, daemons):
+    failed = getattr(request.node, "failed_call", False)
+    for t in daemons:
+        if failed:
+            print(f"---- log of the tallyd in {t.dir} (kept)\n{t.log()[-8000:]}")
+        t.close(keep=failed)
+
+
+@pytest.fixture
+def fresh_tallyd(request):
+    """fresh_tallyd(conf="...", args=[...], start=True): a daemon with nothing in it."""
+    daemons = []
+
+    def make(start=True, **kw):
+        t = Tallyd(**kw)
+        daemons.append(t)
+        return t.start() if start else t
+
+    yield make
+    close_all(request, daemons)
+
+
+@pytest.fixture(scope="session")
+def tallyd(request):
+    """Shared by the session."""
+    t = Tallyd()
+    try:
+        yield t.start()
+        rc = t.stop() if t.process is not None else 0
+        assert rc == 0, f"the shared tallyd ended with {rc}\n{t.log()[-8000:]}"
+    finally:
+        t.close(keep=request.session.testsfailed > 0)
