@@ -197,6 +197,7 @@ static void begin_row(struct plan_job *j)
 	job_set(&j->now, cluster, j->cluster);
 	job_set(&j->now, job_id, j->job_id);
 	job_set(&j->now, submit_at, j->submit_at);
+	job_set(&j->now, submit_inferred, 0);
 	job_set(&j->now, row_id, (int64_t)plan_row_id(j->job_id, j->submit_at));
 	j->now.as_of[JOB_row_id] = AS_OF_UNKNOWN;
 	j->changed = true;

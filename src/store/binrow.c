@@ -4,9 +4,6 @@
 
 #include "core/merge.h"
 
-/* A stamp is a rank and an as_of: stamps_pack never needs more than this for each field. */
-#define STAMPS_MAX (64 * HAS_WORDS * 16)
-
 static const char signature[] = "PGCOPY\n\377\r\n";
 
 void bin_head(struct buf *b)
@@ -93,7 +90,7 @@ static void add_row(struct buf *b, const struct field *fields, size_t n, const v
 		else
 			bin_null(b);
 	}
-	bin_bytes(b, stamps, stamps_pack(has, rank, as_of, n, stamps, sizeof(stamps)));
+	bin_bytes(b, stamps, stamps_pack(fields, n, has, rank, as_of, stamps, sizeof(stamps)));
 }
 
 void bin_job(struct buf *b, const struct job *j)
@@ -165,8 +162,8 @@ static int read_row(const PGresult *r, int row, const struct field *fields, size
 		read_field(r, row, i, &fields[i], out);
 		has_set(has, (size_t)i);
 	}
-	return stamps_unpack((const uint8_t *)PQgetvalue(r, row, last),
-			     (size_t)PQgetlength(r, row, last), has, rank, as_of, n, err);
+	return stamps_unpack(fields, n, has, (const uint8_t *)PQgetvalue(r, row, last),
+			     (size_t)PQgetlength(r, row, last), rank, as_of, err);
 }
 
 int bin_read_job(const PGresult *r, int row, struct job *j, struct err *err)
