@@ -29,8 +29,25 @@ struct ops {
 	struct ops_settings settings;
 };
 
-/* Sets role and controller from uid and the configuration. */
+/* Sets user, role and controller from uid and the configuration. */
 void ops_identify(const struct ops *ops, struct identity *who);
+
+/* What a request needs before it is looked at any further: a door asks before it reads a body.
+ * The calls below judge again what they are given. */
+enum right {
+	RIGHT_PUBLIC,  /* health, metrics, the contract */
+	RIGHT_READ,    /* anybody with an identity; anybody at all with anonymous_reads */
+	RIGHT_RECORDS, /* controllers */
+	RIGHT_NOTES,   /* anybody with an identity; which job's is judged with the job */
+	RIGHT_ADMIN,
+};
+int ops_may(const struct ops *ops, const struct identity *who, enum right right, struct err *err);
+
+struct ops_health {
+	bool database_up;
+	struct ingest_stats ingest;
+};
+void ops_get_health(struct ops *ops, struct ops_health *ret);
 
 /* Records.  DENIED unless who->controller. */
 int ops_records(struct ops *ops, const struct identity *who, struct batch *batch,
