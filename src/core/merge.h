@@ -14,7 +14,8 @@
 
 #include "core/record.h"
 
-/* Gives every field that rec names rec's own stamp (kind's rank, as_of). */
+/* Gives every field that rec names rec's own stamp (kind's rank, as_of), except those that
+ * record_validate made up and gave a weaker one.  Call it after record_validate. */
 void record_stamp(struct record *rec);
 
 /* Merges `from` into `into`; true if anything in `into` changed (values or stamps).  The arena

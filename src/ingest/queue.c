@@ -94,7 +94,7 @@ static void link_out_ticket(struct queue *q, const struct ticket *t)
 
 static void leave(struct queue *q, const struct ticket *t)
 {
-	q->level.records -= t->records;
+	q->level.records -= t->batch->n;
 	q->level.bytes -= t->batch->bytes;
 }
 
@@ -106,11 +106,11 @@ static int admit(struct queue *q, const struct ticket *t, struct err *err)
 		*err = q->closed;
 		return -1;
 	}
-	if (l->records > 0 && (l->records + t->records > q->max_records ||
+	if (l->records > 0 && (l->records + t->batch->n > q->max_records ||
 			       l->bytes + t->batch->bytes > q->max_bytes))
 		return err_set(err, ERR_BUSY, NULL, "%zu records are waiting to be written",
 			       l->records);
-	q->level.records += t->records;
+	q->level.records += t->batch->n;
 	q->level.bytes += t->batch->bytes;
 	return 0;
 }
@@ -140,18 +140,9 @@ static int wait_settled(struct queue *q, struct ticket *t, int64_t deadline_ms, 
 	return err_set(err, ERR_DATABASE, NULL, "the batch could not be written in time");
 }
 
-static size_t count_pending(const struct batch *b)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->n; i++)
-		n += b->verdicts[i].kind == VERDICT_PENDING;
-	return n;
-}
-
 int queue_put(struct queue *q, struct batch *batch, int64_t deadline_ms, struct err *err)
 {
-	struct ticket t = { .batch = batch, .records = batch->n, .state = TICKET_WAITING };
+	struct ticket t = { .batch = batch, .left = batch->n, .state = TICKET_WAITING };
 	int rc;
 
 	cond_init(&t.settled);
@@ -194,11 +185,11 @@ static struct ticket *take_now(struct queue *q, size_t max_records, bool rested)
 			p = &t->next;
 			continue;
 		}
-		if (taken != NULL && records + t->records > max_records)
+		if (taken != NULL && records + t->left > max_records)
 			break;
 		link_out(q, p);
 		t->state = TICKET_IN_HAND;
-		records += t->records;
+		records += t->left;
 		*tail = t;
 		tail = &t->next;
 	}
@@ -239,7 +230,7 @@ void queue_settle(struct queue *q, struct ticket *taken)
 	pthread_mutex_lock(&q->lock);
 	for (t = taken; t != NULL; t = next) {
 		next = t->next;
-		if (count_pending(t->batch) == 0) {
+		if (t->left == 0) {
 			finish(q, t, TICKET_DONE);
 			continue;
 		}

@@ -1,9 +1,9 @@
 /* ingest/queue.h: where the doors' threads meet the writer.
  *
  * Bounded by records and by bytes, what rests (see below) included.  A caller puts a ticket in and
- * waits; the writer takes the tickets out, judges their records, and settles them.  A settled
- * ticket whose records all have a verdict is done; one that still has PENDING records rests in the
- * queue, in its old place, until the writer takes it again.
+ * waits; the writer takes the tickets out, works on their records, and settles them.  A settled
+ * ticket of which nothing is left is done; any other rests in the queue, in its old place, until
+ * the writer takes it again.
  *
  * A ticket and its batch live on the caller's side.  While the writer has it in hand the caller
  * cannot leave; at any other time it may give up, and the writer never sees the batch again. */
@@ -20,7 +20,7 @@ enum ticket_state { TICKET_WAITING, TICKET_IN_HAND, TICKET_DONE, TICKET_FAILED }
 
 struct ticket {
 	struct batch *batch;
-	size_t records; /* without a verdict when it was put in */
+	size_t left; /* records to be worked on; the writer counts them down */
 	enum ticket_state state;
 	bool rests;   /* the writer has tried it and could not finish */
 	bool expired; /* its caller is about to leave */
@@ -33,8 +33,8 @@ struct ticket {
 struct queue *queue_new(size_t max_records, size_t max_bytes);
 void queue_free(struct queue *q); /* nobody may wait any more; takes NULL */
 
-/* Puts the ticket in and waits until it is settled for good, or the deadline (monotonic ms) has
- * passed.  Returns 0 when every record has its verdict; -1 with BUSY when the queue is full or
+/* Puts the ticket in and waits until it is done, or the deadline (monotonic ms) has passed.
+ * Returns 0 when it is done; -1 with BUSY when the queue is full or
  * closed (a batch larger than the queue is taken when the queue is empty), DATABASE when the
  * deadline passed, or what queue_fail said. */
 int queue_put(struct queue *q, struct batch *batch, int64_t deadline_ms, struct err *err);

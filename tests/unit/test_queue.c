@@ -57,6 +57,7 @@ static void judge(struct ticket *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		t->batch->verdicts[i].kind = VERDICT_ACCEPTED;
+	t->left -= n;
 }
 
 static struct queue *open_queue(size_t records, size_t bytes)

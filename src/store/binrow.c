@@ -1,0 +1,196 @@
+#include "store/binrow.h"
+
+#include <endian.h>
+
+#include "core/merge.h"
+
+static const char signature[] = "PGCOPY\n\377\r\n";
+
+void bin_head(struct buf *b)
+{
+	buf_add(b, signature, sizeof(signature)); /* its NUL is part of it */
+	buf_add(b, "\0\0\0\0\0\0\0\0", 8);        /* flags, length of the header's extension */
+}
+
+void bin_end(struct buf *b)
+{
+	buf_add(b, "\377\377", 2);
+}
+
+void bin_row(struct buf *b, int columns)
+{
+	uint16_t n = htobe16((uint16_t)columns);
+
+	buf_add(b, &n, sizeof(n));
+}
+
+void bin_null(struct buf *b)
+{
+	buf_add(b, "\377\377\377\377", 4);
+}
+
+void bin_i64(struct buf *b, int64_t v)
+{
+	char *p = buf_reserve(b, 12);
+	uint64_t n = htobe64((uint64_t)v);
+
+	if (p == NULL)
+		return;
+	memcpy(p, "\0\0\0\10", 4);
+	memcpy(p + 4, &n, 8);
+	b->len += 12;
+}
+
+void bin_i32(struct buf *b, int32_t v)
+{
+	uint32_t n[2] = { htobe32(4), htobe32((uint32_t)v) };
+
+	buf_add(b, n, sizeof(n));
+}
+
+void bin_bytes(struct buf *b, const void *data, size_t n)
+{
+	char *p = buf_reserve(b, 4 + n);
+	uint32_t len = htobe32((uint32_t)n);
+
+	if (p == NULL)
+		return;
+	memcpy(p, &len, 4);
+	memcpy(p + 4, data, n);
+	b->len += 4 + n;
+}
+
+void bin_text(struct buf *b, const char *s)
+{
+	if (s == NULL)
+		bin_null(b);
+	else
+		bin_bytes(b, s, strlen(s));
+}
+
+static void add_field(struct buf *b, const struct field *f, const void *row)
+{
+	const char *at = (const char *)row + f->offset;
+
+	if (field_is_text(f->type))
+		bin_text(b, *(const char *const *)(const void *)at);
+	else
+		bin_i64(b, *(const int64_t *)(const void *)at);
+}
+
+static void add_row(struct buf *b, const struct field *fields, size_t n, const void *row,
+		    const uint64_t *has, const uint8_t *rank, const int64_t *as_of)
+{
+	uint8_t stamps[STAMPS_MAX];
+
+	bin_row(b, (int)n + 1);
+	for (size_t i = 0; i < n; i++) {
+		if (has_bit(has, i))
+			add_field(b, &fields[i], row);
+		else
+			bin_null(b);
+	}
+	bin_bytes(b, stamps, stamps_pack(fields, n, has, rank, as_of, stamps, sizeof(stamps)));
+}
+
+void bin_job(struct buf *b, const struct job *j)
+{
+	add_row(b, job_fields, JOB_FIELDS, j, j->has, j->rank, j->as_of);
+}
+
+void bin_step(struct buf *b, const struct step *s)
+{
+	add_row(b, step_fields, STEP_FIELDS, s, s->has, s->rank, s->as_of);
+}
+
+/* One dimension from 1, no nulls. */
+static void array_head(struct buf *b, uint32_t type, size_t n)
+{
+	uint32_t head[5] = { htobe32(n > 0), 0, htobe32(type), htobe32((uint32_t)n), htobe32(1) };
+
+	buf_add(b, head, n > 0 ? sizeof(head) : 3 * sizeof(head[0]));
+}
+
+void bin_i64_array(struct buf *b, const int64_t *v, size_t n)
+{
+	array_head(b, 20, n); /* int8 */
+	for (size_t i = 0; i < n; i++)
+		bin_i64(b, v[i]);
+}
+
+void bin_text_array(struct buf *b, const char *const *v, size_t n)
+{
+	array_head(b, 25, n); /* text */
+	for (size_t i = 0; i < n; i++)
+		bin_text(b, v[i]);
+}
+
+int64_t bin_read_i64(const PGresult *r, int row, int column)
+{
+	uint64_t n;
+
+	memcpy(&n, PQgetvalue(r, row, column), sizeof(n));
+	return (int64_t)be64toh(n);
+}
+
+int32_t bin_read_i32(const PGresult *r, int row, int column)
+{
+	uint32_t n;
+
+	memcpy(&n, PQgetvalue(r, row, column), sizeof(n));
+	return (int32_t)be32toh(n);
+}
+
+static void read_field(const PGresult *r, int row, int column, const struct field *f, void *out)
+{
+	char *at = (char *)out + f->offset;
+
+	if (field_is_text(f->type))
+		*(const char **)(void *)at = PQgetvalue(r, row, column);
+	else
+		*(int64_t *)(void *)at = bin_read_i64(r, row, column);
+}
+
+static int read_row(const PGresult *r, int row, const struct field *fields, size_t n, void *out,
+		    uint64_t *has, uint8_t *rank, int64_t *as_of, struct err *err)
+{
+	int last = (int)n;
+
+	for (int i = 0; i < last; i++) {
+		if (PQgetisnull(r, row, i))
+			continue;
+		read_field(r, row, i, &fields[i], out);
+		has_set(has, (size_t)i);
+	}
+	return stamps_unpack(fields, n, has, (const uint8_t *)PQgetvalue(r, row, last),
+			     (size_t)PQgetlength(r, row, last), rank, as_of, err);
+}
+
+int bin_read_job(const PGresult *r, int row, struct job *j, struct err *err)
+{
+	memset(j, 0, sizeof(*j));
+	return read_row(r, row, job_fields, JOB_FIELDS, j, j->has, j->rank, j->as_of, err);
+}
+
+int bin_read_step(const PGresult *r, int row, struct step *s, struct err *err)
+{
+	memset(s, 0, sizeof(*s));
+	return read_row(r, row, step_fields, STEP_FIELDS, s, s->has, s->rank, s->as_of, err);
+}
+
+static void add_columns(struct buf *b, const struct field *fields, size_t n, const char *prefix)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%s\"%s\", ", prefix, fields[i].name);
+	buf_printf(b, "%sstamps", prefix);
+}
+
+void bin_job_columns(struct buf *b, const char *prefix)
+{
+	add_columns(b, job_fields, JOB_FIELDS, prefix);
+}
+
+void bin_step_columns(struct buf *b, const char *prefix)
+{
+	add_columns(b, step_fields, STEP_FIELDS, prefix);
+}

@@ -1,0 +1,44 @@
+/* store/binrow.h: values and rows in PostgreSQL's binary form, into COPY and parameters and out of
+ * results.
+ *
+ * Every column of the large tables is a bigint or a text (core/field.h), with one bytea behind
+ * them, the stamps; so a row is written and read by walking the field table. */
+#ifndef TALLY_STORE_BINROW_H
+#define TALLY_STORE_BINROW_H
+
+#include <libpq-fe.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job.h"
+
+/* COPY ... FROM STDIN (FORMAT binary): head, rows, end. */
+void bin_head(struct buf *b);
+void bin_end(struct buf *b);
+void bin_job(struct buf *b, const struct job *j);
+void bin_step(struct buf *b, const struct step *s);
+/* A row of any other table: bin_row, then its columns one by one. */
+void bin_row(struct buf *b, int columns);
+void bin_null(struct buf *b);
+void bin_i64(struct buf *b, int64_t v);
+void bin_i32(struct buf *b, int32_t v);
+void bin_bytes(struct buf *b, const void *p, size_t n);
+void bin_text(struct buf *b, const char *s); /* NULL is a null */
+
+/* Parameters: bigint[] and text[]. */
+void bin_i64_array(struct buf *b, const int64_t *v, size_t n);
+void bin_text_array(struct buf *b, const char *const *v, size_t n);
+
+/* Row `row` of a binary result whose columns are those of bin_job_columns.  Texts point into the
+ * result, which must live as long. */
+int bin_read_job(const PGresult *r, int row, struct job *ret, struct err *err);
+int bin_read_step(const PGresult *r, int row, struct step *ret, struct err *err);
+int64_t bin_read_i64(const PGresult *r, int row, int column);
+int32_t bin_read_i32(const PGresult *r, int row, int column);
+
+/* "cluster, job_id, ..., stamps": for SELECT and COPY.  prefix goes before every name ("j."). */
+void bin_job_columns(struct buf *b, const char *prefix);
+void bin_step_columns(struct buf *b, const char *prefix);
+
+#endif
