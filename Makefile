@@ -54,10 +54,14 @@ build: $(BUILD)/tallyd $(BUILD)/tally ## tallyd and tally into build/
 $(BUILD)/tallyd: $(BUILD)/src/tallyd.o $(BUILD)/libtally.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tally: $(CLI_OBJ) $(BUILD)/libtally.a
+$(BUILD)/tally: $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libtally.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/libtally.a: $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/libcli.a: $(filter-out $(BUILD)/src/cli/main.o,$(CLI_OBJ))
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -73,9 +77,9 @@ $(BUILD)/gen/openapi.inc: openapi/tally.yaml tools/embed-text
 	@mkdir -p $(@D)
 	tools/embed-text openapi/tally.yaml > $@
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtally.a
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libcli.a $(BUILD)/libtally.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(PKGCFLAGS) -Itests $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libtally.a $(LIBS) -lcmocka
+	$(CC) $(CPPFLAGS) $(PKGCFLAGS) -Itests $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libcli.a $(BUILD)/libtally.a $(LIBS) -lcmocka
 
 unit: $(UNIT_BIN) ## unit tests: no server, no network, no clock (those marked test_pg_* on a private PostgreSQL)
 	@tests/run-unit $(UNIT_BIN)

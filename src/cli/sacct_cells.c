@@ -729,9 +729,9 @@ static const struct {
 	int64_t value;
 	const char *name;
 } cpufreq_words[] = {
-	{ 0x80000001, "Low" },		{ 0x80000002, "Medium" },     { 0x80000003, "High" },
-	{ 0x80000004, "Highm1" },	{ 0x88000000, "Conservative" }, { 0x84000000, "OnDemand" },
-	{ 0x82000000, "Performance" },	{ 0x81000000, "PowerSave" },  { 0x80800000, "UserSpace" },
+	{ 0x80000001, "Low" },	       { 0x80000002, "Medium" },       { 0x80000003, "High" },
+	{ 0x80000004, "Highm1" },      { 0x88000000, "Conservative" }, { 0x84000000, "OnDemand" },
+	{ 0x82000000, "Performance" }, { 0x81000000, "PowerSave" },    { 0x80800000, "UserSpace" },
 	{ 0x80400000, "SchedUtil" },
 };
 
@@ -754,11 +754,23 @@ static void print_cpufreq(struct buf *out, const struct sacct_row *r, const stru
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-#define J(printer, field) { print_##printer, false, JOB_##field, NULL }
-#define S(printer, field) { print_##printer, true, STEP_##field, NULL }
-#define ST(printer, field, tres) { print_##printer, true, STEP_##field, tres }
-#define NONE { NULL, false, 0, NULL }
-#define OLD SACCT_OLD
+#define J(printer, field)                                                                          \
+	{                                                                                          \
+		print_##printer, false, JOB_##field, NULL                                          \
+	}
+#define S(printer, field)                                                                          \
+	{                                                                                          \
+		print_##printer, true, STEP_##field, NULL                                          \
+	}
+#define ST(printer, field, tres)                                                                   \
+	{                                                                                          \
+		print_##printer, true, STEP_##field, tres                                          \
+	}
+#define NONE                                                                                       \
+	{                                                                                          \
+		NULL, false, 0, NULL                                                               \
+	}
+#define OLD  SACCT_OLD
 #define SUMS SACCT_SUMS
 
 const struct sacct_field sacct_fields[SACCT_FIELDS] = {

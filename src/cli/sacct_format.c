@@ -2,7 +2,6 @@
 
 #include <strings.h>
 
-#include "base/arena.h"
 #include "base/num.h"
 
 const char sacct_default_format[] = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";

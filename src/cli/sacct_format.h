@@ -2,6 +2,7 @@
 #ifndef TALLY_CLI_SACCT_FORMAT_H
 #define TALLY_CLI_SACCT_FORMAT_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "cli/sacct_print.h"
 

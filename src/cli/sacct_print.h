@@ -12,14 +12,14 @@
 #include "core/units.h"
 
 struct sacct_style {
-	int64_t now;             /* stands for the end of what has not ended */
+	int64_t now;		 /* stands for the end of what has not ended */
 	const char *time_format; /* SLURM_TIME_FORMAT; NULL = standard */
-	bool units_given;        /* --units */
+	bool units_given;	 /* --units */
 	enum unit unit;
 	bool noconvert;
-	size_t array_text;       /* most characters of a list of array tasks; 0 = all */
-	bool expand_patterns;    /* %j and the like in StdOut, StdErr, StdIn */
-	bool local_uid;          /* --use-local-uid */
+	size_t array_text;    /* most characters of a list of array tasks; 0 = all */
+	bool expand_patterns; /* %j and the like in StdOut, StdErr, StdIn */
+	bool local_uid;	      /* --use-local-uid */
 };
 #define SACCT_ARRAY_TEXT 63 /* a buffer of 64 bytes and its NUL: SLURM_BITSTR_LEN's default */
 
@@ -28,7 +28,7 @@ struct sacct_row {
 	const struct job *job;
 	const struct step *steps; /* the job's, for sums over them */
 	size_t n_steps;
-	const struct step *step;  /* NULL = the job's own line */
+	const struct step *step; /* NULL = the job's own line */
 	const struct sacct_style *style;
 };
 
@@ -38,13 +38,13 @@ typedef void sacct_printer(struct buf *out, const struct sacct_row *r, const str
 
 struct sacct_cell {
 	sacct_printer *print; /* NULL = always empty */
-	bool of_step;         /* whose field it is */
-	int field;            /* JOB_* or STEP_* */
+	bool of_step;	      /* whose field it is */
+	int field;	      /* JOB_* or STEP_* */
 	const char *tres;     /* of that field, or NULL */
 };
 
 enum sacct_flag {
-	SACCT_OLD = 1,  /* a former name: taken, not listed */
+	SACCT_OLD = 1,	/* a former name: taken, not listed */
 	SACCT_SUMS = 2, /* the job line adds up its steps: they are needed with -X too */
 };
 

@@ -80,6 +80,8 @@ void text_sluid(struct buf *out, uint64_t id)
 
 /* ---- times -------------------------------------------------------------------------- */
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the format is the user's, for strftime */
 static void add_strftime(struct buf *out, const char *format, const struct tm *tm)
 {
 	char text[256];
@@ -87,12 +89,14 @@ static void add_strftime(struct buf *out, const char *format, const struct tm *t
 	if (strftime(text, sizeof(text), format, tm) > 0)
 		buf_adds(out, text);
 }
+#pragma GCC diagnostic pop
 
 /* Days since 1970 of a local date. */
 static int64_t day_number(const struct tm *tm)
 {
-	struct tm noon = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday,
-			   .tm_hour = 12 };
+	struct tm noon = {
+		.tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday, .tm_hour = 12
+	};
 
 	return timegm(&noon) / 86400;
 }

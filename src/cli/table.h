@@ -10,7 +10,7 @@
 
 enum table_form {
 	TABLE_COLUMNS,
-	TABLE_ENDED,     /* a delimiter after every cell (-p) */
+	TABLE_ENDED,	 /* a delimiter after every cell (-p) */
 	TABLE_SEPARATED, /* a delimiter between cells (-P) */
 	TABLE_CSV,
 };
