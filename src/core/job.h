@@ -96,8 +96,13 @@ bool job_start_shown(const struct job *j, int64_t *ret_start);
 int64_t job_elapsed_s(const struct job *j, int64_t now);
 /* Seconds suspended inside [from, to); INT64_MIN/INT64_MAX for all of its life. */
 int64_t job_suspended_s(const struct job *j, int64_t from, int64_t to, int64_t now);
-/* RUNNING becomes SUSPENDED while its last instant is a suspension and it has not ended. */
+/* RUNNING becomes SUSPENDED while its last instant is a suspension and it has not ended, and
+ * SUSPENDED becomes RUNNING when its last instant is a resumption. */
 int64_t job_state_shown(const struct job *j);
 bool job_is_final(const struct job *j); /* ended, and not REQUEUED or RESIZING */
+
+/* The flaws (enum job_flaw) that follow from the row and its stamps, for job_derive: all but
+ * FLAW_TEXT_MENDED, which is for who mended it. */
+int64_t job_flaws_of(const struct job *j);
 
 #endif

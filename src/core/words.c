@@ -23,6 +23,7 @@ static const struct word job_flaws[] = {
 	{ FLAW_END_BEFORE_START, "EndBeforeStart" },
 	{ FLAW_NO_END_TIME, "NoEndTime" },
 	{ FLAW_TEXT_MENDED, "TextMended" },
+	{ FLAW_NEVER_STARTED, "NeverStarted" },
 };
 
 static const struct word mem_per[] = {

@@ -21,6 +21,7 @@ enum job_flaw { /* ours */
 	FLAW_END_BEFORE_START = 1, /* the clock stepped back */
 	FLAW_NO_END_TIME = 2,      /* ended, with no time of its end */
 	FLAW_TEXT_MENDED = 4,      /* a text was not UTF-8 */
+	FLAW_NEVER_STARTED = 8,    /* its start only repeats its end: it was never allocated */
 };
 
 struct word {
