@@ -326,7 +326,7 @@ static void evict(struct conns *cs, int64_t now)
 
 	for (struct conn *c = cs->head; c != NULL; c = c->next)
 		if (c->phase == CONN_WAITING && !c->cut && now - c->since_ms > EVICT_AFTER_MS &&
-		    (oldest == NULL || c->since_ms < oldest->since_ms))
+		    (oldest == NULL || c->since_ms <= oldest->since_ms))
 			oldest = c;
 	if (oldest != NULL)
 		cut(cs, oldest, CUT_IDLE);
