@@ -1,4 +1,5 @@
 /* tallyd: the command line, the signals, and nothing else: the house is in house.c. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,22 +9,160 @@
 #include "base/log.h"
 #include "house.h"
 
+enum { EXIT_WRONG_USE = 2 };
+
+enum {
+	OPT_STATE_DIR = 256,
+	OPT_HTTP,
+	OPT_DBD,
+	OPT_MUNGE,
+	OPT_DUMP_KEYS,
+	OPT_UPGRADE_STATE,
+};
+
+/* An option that sets a key names it. */
+static const struct {
+	const char *name;
+	int key;
+	const char *arg;
+	const char *config_key;
+	const char *help;
+} options[] = {
+	{ "foreground", 'D', NULL, NULL, "stay in the foreground" },
+	{ "config", 'f', "FILE", NULL, "read FILE instead of " DEFAULT_CONFIG_FILE },
+	{ "state-dir", OPT_STATE_DIR, "DIR", "StateDir", "keep everything in DIR" },
+	{ "http", OPT_HTTP, "ADDR:PORT", "HttpAddr", "serve HTTP there (port 0: any free one)" },
+	{ "dbd", OPT_DBD, "ADDR:PORT", "DbdAddr", "accepted; this version does not serve it" },
+	{ "munge-socket", OPT_MUNGE, "PATH", "AuthInfo", "use the munged that listens at PATH" },
+	{ "verbose", 'v', NULL, NULL, "log more; twice: still more" },
+	{ "test-config", 't', NULL, NULL, "say whether the configuration is right, and end" },
+	{ "dump-config-keys", OPT_DUMP_KEYS, NULL, NULL, "list the keys of tally.conf, and end" },
+	{ "upgrade-state", OPT_UPGRADE_STATE, NULL, NULL,
+	  "bring the private PostgreSQL's data to the newest installed version, and end" },
+	{ "version", 'V', NULL, NULL, "the version" },
+	{ "help", 'h', NULL, NULL, "this text" },
+};
+
+struct command_line {
+	bool foreground, test_config, upgrade_state;
+	int verbose;
+	const char *file;
+	struct config_override overrides[ARRAY_LEN(options)];
+	size_t n_overrides;
+};
+
+static void help(void)
+{
+	fputs("usage: tallyd [OPTION...]\n\n", stdout);
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		char left[64];
+		bool letter = options[i].key < 256;
+
+		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", letter ? '-' : ' ',
+			 letter ? options[i].key : ' ', letter ? ',' : ' ', options[i].name,
+			 options[i].arg != NULL ? " " : "",
+			 options[i].arg != NULL ? options[i].arg : "");
+		printf("  %-28s %s\n", left, options[i].help);
+	}
+	fputs("\nSIGHUP takes over what can be changed while running; SIGTERM stops in order.\n"
+	      "tallyd(8) and tally.conf(5) say more.\n",
+	      stdout);
+}
+
+/* The table as getopt wants it. */
+static void to_getopt(struct option longs[ARRAY_LEN(options) + 1], char *shorts, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		longs[i] = (struct option){ options[i].name,
+					    options[i].arg != NULL ? required_argument :
+								     no_argument,
+					    NULL, options[i].key };
+		if (options[i].key < 256 && n + 3 < size) {
+			shorts[n++] = (char)options[i].key;
+			if (options[i].arg != NULL)
+				shorts[n++] = ':';
+		}
+	}
+	longs[ARRAY_LEN(options)] = (struct option){ 0 };
+	shorts[n] = '\0';
+}
+
+static void add_override(struct command_line *cl, int key, const char *value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		if (options[i].key == key && options[i].config_key != NULL)
+			cl->overrides[cl->n_overrides++ % ARRAY_LEN(cl->overrides)] =
+				(struct config_override){ options[i].config_key, value,
+							  options[i].name };
+}
+
+/* -1: go on; else the exit status. */
+static int read_command_line(int argc, char **argv, struct command_line *cl)
+{
+	struct option longs[ARRAY_LEN(options) + 1];
+	char shorts[64];
+	int c;
+
+	to_getopt(longs, shorts, sizeof(shorts));
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		switch (c) {
+		case 'D': cl->foreground = true; break;
+		case 'f': cl->file = optarg; break;
+		case 'v': cl->verbose++; break;
+		case 't': cl->test_config = true; break;
+		case OPT_UPGRADE_STATE: cl->upgrade_state = true; break;
+		case OPT_DUMP_KEYS: config_dump_keys(stdout); return 0;
+		case 'V': puts("tallyd " TALLY_VERSION); return 0;
+		case 'h': help(); return 0;
+		case '?': return EXIT_WRONG_USE;
+		default: add_override(cl, c, optarg); break;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "tallyd: unexpected word \"%s\"; the client is called tally\n",
+			argv[optind]);
+		return EXIT_WRONG_USE;
+	}
+	return -1;
+}
+
+static struct config *load(const struct command_line *cl, struct err *err)
+{
+	struct config *config = config_load(cl->file, cl->overrides, cl->n_overrides, err);
+
+	if (config == NULL)
+		return NULL;
+	if (cl->verbose > 0 && config->log_level < LOG_VERBOSE)
+		config->log_level = LOG_VERBOSE;
+	if (cl->verbose > 1)
+		config->log_level = LOG_DEBUG;
+	return config;
+}
+
+static int open_log(const struct config *config, struct err *err)
+{
+	struct log_settings s = {
+		.level = config->log_level,
+		.format = config->log_format,
+		.file = config->log_file,
+	};
+
+	return log_open(&s, err);
+}
+
+/* ---- signals ------------------------------------------------------------------------------ */
+
 struct run {
+	const struct command_line *cl;
+	struct config *config; /* in force; replaced by SIGHUP */
 	struct house *house;
 	struct err err;
 	int rc;
 };
 
-static void *run_house(void *arg)
-{
-	struct run *run = arg;
-
-	run->rc = house_run(run->house, &run->err);
-	/* Wakes the main thread, which waits for signals. */
-	kill(getpid(), SIGUSR2);
-	return NULL;
-}
-
+/* Before any other thread exists, so that no other ever takes one. */
 static int signals_open(void)
 {
 	sigset_t set;
@@ -38,74 +177,164 @@ static int signals_open(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static void take_signals(int fd, struct house *house)
+static void say_change(const char *key, bool reloadable, void *arg UNUSED)
+{
+	if (reloadable)
+		log_info("%s is taken over", key);
+	else
+		log_warn("%s has changed in the file; it needs a restart of tallyd", key);
+}
+
+/* All or nothing: a file with an error in it changes nothing, not even the log. */
+static void reload(struct run *run)
+{
+	struct err err = { 0 };
+	struct config *fresh = load(run->cl, &err);
+
+	if (fresh == NULL) {
+		log_err(LOG_ERROR, &err, "SIGHUP: the old settings stay");
+		if (open_log(run->config, &err) < 0)
+			log_err(LOG_ERROR, &err, "SIGHUP: the old log stays");
+		return;
+	}
+	if (open_log(fresh, &err) < 0)
+		log_err(LOG_ERROR, &err, "SIGHUP: the old log stays");
+	log_info("SIGHUP: reading the settings again%s%s",
+		 fresh->file != NULL ? " file=" : "", fresh->file != NULL ? fresh->file : "");
+	config_compare(run->config, fresh, say_change, NULL);
+	house_reload(run->house, fresh);
+	/* The old one is still pointed to by what needs a restart, so it is kept. */
+	run->config = fresh;
+}
+
+static void take_signals(int fd, struct run *run)
 {
 	struct signalfd_siginfo si;
 
 	while (read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		switch (si.ssi_signo) {
-		case SIGUSR2:
+		case SIGUSR2: /* the house has ended */
 			return;
-		case SIGHUP:
-			log_info("SIGHUP");
-			break;
+		case SIGHUP: reload(run); break;
 		default:
 			log_info("%s: stopping", si.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
-			house_close(house);
+			house_close(run->house);
 			break;
 		}
 	}
 }
 
-static int serve(const struct config *config, int signal_fd, struct err *err)
+static void *run_house(void *arg)
+{
+	struct run *run = arg;
+
+	run->rc = house_run(run->house, &run->err);
+	kill(getpid(), SIGUSR2);
+	return NULL;
+}
+
+/* ---- from start to end --------------------------------------------------------------------- */
+
+static void say_unused(const char *key, const char *why, void *arg UNUSED)
+{
+	log_info("%s is accepted and has no effect here%s%s", key, why[0] != '\0' ? ": " : "", why);
+}
+
+static int write_pid_file(const struct config *config, struct err *err)
+{
+	FILE *f;
+
+	if (config->pid_file == NULL)
+		return 0;
+	f = fopen(config->pid_file, "we");
+	if (f == NULL)
+		return err_set(err, ERR_SYSTEM, "PidFile", "%s: %s", config->pid_file,
+			       strerror(errno));
+	fprintf(f, "%ld\n", (long)getpid());
+	if (fclose(f) != 0)
+		return err_set(err, ERR_SYSTEM, "PidFile", "%s: %s", config->pid_file,
+			       strerror(errno));
+	return 0;
+}
+
+static int serve(struct run *run, int signal_fd, int ready_fd)
 {
 	uid_t started_by = getuid();
 	struct places places;
-	struct run run = { 0 };
 	pthread_t thread;
 
-	if (places_take(config->state_dir, config->user, &places, err) < 0)
+	if (places_take(run->config->state_dir, run->config->user, &places, &run->err) < 0)
 		return -1;
-	run.house = house_new(config, &places, started_by);
-	pthread_create(&thread, NULL, run_house, &run);
-	take_signals(signal_fd, run.house);
+	if (open_log(run->config, &run->err) < 0 || write_pid_file(run->config, &run->err) < 0) {
+		places_leave(&places);
+		return -1;
+	}
+	log_info("tallyd " TALLY_VERSION " state=%s run=%s", places.state_dir, places.run_dir);
+	config_each_unused(run->config, say_unused, NULL);
+	run->house = house_new(run->config, &places, started_by, ready_fd);
+	pthread_create(&thread, NULL, run_house, run);
+	take_signals(signal_fd, run);
 	pthread_join(thread, NULL);
-	house_free(run.house);
+	house_free(run->house);
 	places_leave(&places);
-	*err = run.err;
-	return run.rc;
+	if (run->config->pid_file != NULL)
+		unlink(run->config->pid_file);
+	return run->rc;
 }
 
-enum { OPT_STATE_DIR = 256, OPT_HTTP, OPT_DBD, OPT_MUNGE };
+/* Goes into the background.  The parent ends when the child is ready (a byte in the pipe: 0) or
+ * has ended without that (1), so that a start that fails is seen where it was typed. */
+static int into_background(int *ret_ready_fd, struct err *err)
+{
+	int fds[2];
+	char byte;
+	pid_t pid;
 
-static const struct option options[] = {
-	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
-	{ "http", required_argument, NULL, OPT_HTTP },
-	{ "dbd", required_argument, NULL, OPT_DBD },
-	{ "munge-socket", required_argument, NULL, OPT_MUNGE },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_set(err, ERR_SYSTEM, "pipe", "%s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		return err_set(err, ERR_SYSTEM, "fork", "%s", strerror(errno));
+	if (pid > 0) {
+		close(fds[1]);
+		_exit(read(fds[0], &byte, 1) == 1 ? 0 : 1);
+	}
+	setsid();
+	close(fds[0]);
+	*ret_ready_fd = fds[1];
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
-	struct config config = { .state_dir = DEFAULT_STATE_DIR, .user = "tally" };
-	struct err err = { 0 };
-	int c, signal_fd = signals_open();
+	struct command_line cl = { 0 };
+	struct run run = { .cl = &cl };
+	int rc = read_command_line(argc, argv, &cl), signal_fd, ready_fd = -1;
 
-	while ((c = getopt_long(argc, argv, "Df:vV", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_STATE_DIR: config.state_dir = optarg; break;
-		case OPT_HTTP: config.http = optarg; break;
-		case OPT_MUNGE: config.munge_socket = optarg; break;
-		case 'V': puts("tallyd " TALLY_VERSION); return 0;
-		case '?': return 2;
-		default: break;
-		}
-	}
-	if (serve(&config, signal_fd, &err) < 0) {
-		log_err(LOG_FATAL, &err, "tallyd");
+	if (rc >= 0)
+		return rc;
+	run.config = load(&cl, &run.err);
+	if (run.config == NULL) {
+		log_err(LOG_FATAL, &run.err, "tallyd");
 		return 1;
 	}
-	return 0;
+	if (cl.test_config) {
+		puts("tallyd: the configuration is right");
+		config_free(run.config);
+		return 0;
+	}
+	if (cl.upgrade_state)
+		rc = house_upgrade_state(run.config, &run.err);
+	else if (!cl.foreground && into_background(&ready_fd, &run.err) < 0)
+		rc = -1;
+	else
+		rc = 0;
+	signal_fd = signals_open();
+	if (rc == 0 && !cl.upgrade_state)
+		rc = serve(&run, signal_fd, ready_fd);
+	if (rc < 0)
+		log_err(LOG_FATAL, &run.err, "tallyd");
+	close(signal_fd);
+	config_free(run.config);
+	return rc < 0 ? 1 : 0;
 }

@@ -37,7 +37,8 @@ static int spawn_plan(const struct proc_spawn *spawn, int out_fd, posix_spawn_fi
 	rc |= posix_spawnattr_setsigdefault(attr, &all);
 	if (out_fd >= 0) {
 		rc |= posix_spawn_file_actions_adddup2(acts, out_fd, 1);
-		rc |= posix_spawn_file_actions_adddup2(acts, out_fd, 2);
+		if (!spawn->quiet)
+			rc |= posix_spawn_file_actions_adddup2(acts, out_fd, 2);
 	} else if (spawn->log_file != NULL) {
 		rc |= posix_spawn_file_actions_addopen(acts, 1, spawn->log_file,
 						       O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -24,6 +24,7 @@ struct proc_spawn {
 	const char *const *argv; /* argv[0] is a path; NULL ends it */
 	const char *cwd;         /* NULL = here */
 	const char *log_file;    /* standard output and error are added to it; NULL = inherited */
+	bool quiet;              /* proc_output: standard error is not collected but inherited */
 };
 
 /* Starts it with an empty signal mask, standard input from /dev/null. */
