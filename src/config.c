@@ -44,9 +44,9 @@ static set_fn set_STR, set_PATH, set_LIST, set_BOOL, set_INT, set_SIZE, set_SPAN
 	set_FORMAT, set_PRIVATE, set_AUTH;
 
 static const struct key keys[CONFIG_KEYS] = {
-#define C(key, type, member, default_text, least, most, reload, help) \
-	{ #key, #type, set_##type, offsetof(struct config, member), default_text, least, most, \
-	  reload, help },
+#define C(key, type, member, default_text, least, most, reload, help)                              \
+	{ #key, #type,	set_##type, offsetof(struct config, member), default_text, least,          \
+	  most, reload, help },
 #define N(key, help) { #key, "-", NULL, 0, "", 0, 0, UNUSED_KEY, help },
 #include "config.def"
 #undef C
@@ -176,6 +176,7 @@ static int set_SPAN(const struct setter *s, const char *value, void *member, str
 
 static int set_LEVEL(const struct setter *s, const char *value, void *member, struct err *err)
 {
+	/* clang-format off */
 	static const struct choice words[] = {
 		{ "quiet", LOG_QUIET },	    { "fatal", LOG_FATAL },  { "error", LOG_ERROR },
 		{ "info", LOG_INFO },	    { "warn", LOG_WARN },    { "warning", LOG_WARN },
@@ -186,6 +187,7 @@ static int set_LEVEL(const struct setter *s, const char *value, void *member, st
 		{ "6", LOG_DEBUG },	    { "7", LOG_DEBUG },	     { "8", LOG_DEBUG },
 		{ "9", LOG_DEBUG },	    { NULL, 0 },
 	};
+	/* clang-format on */
 	int n;
 
 	if (choose(words, value, &n) < 0)
@@ -196,7 +198,8 @@ static int set_LEVEL(const struct setter *s, const char *value, void *member, st
 
 static int set_FORMAT(const struct setter *s, const char *value, void *member, struct err *err)
 {
-	static const struct choice words[] = { { "slurm", LOG_SLURM }, { "json", LOG_JSON },
+	static const struct choice words[] = { { "slurm", LOG_SLURM },
+					       { "json", LOG_JSON },
 					       { NULL, 0 } };
 	int n;
 
@@ -208,12 +211,14 @@ static int set_FORMAT(const struct setter *s, const char *value, void *member, s
 
 static int set_PRIVATE(const struct setter *s, const char *value, void *member, struct err *err)
 {
+	/* clang-format off */
 	static const struct choice words[] = {
 		{ "accounts", PRIVATE_ACCOUNTS }, { "events", PRIVATE_EVENTS },
 		{ "jobs", PRIVATE_JOBS },	  { "reservations", PRIVATE_RESERVATIONS },
 		{ "usage", PRIVATE_USAGE },	  { "users", PRIVATE_USERS },
 		{ "none", 0 },			  { NULL, 0 },
 	};
+	/* clang-format on */
 	const char *const *list;
 	unsigned bits = 0;
 
@@ -278,11 +283,12 @@ static int unknown_key(const char *name, const char *where, struct err *err)
 		}
 	}
 	if (best != NULL && least <= allowed)
-		return err_set(err, ERR_INVALID, where, "there is no key \"%.60s\"; did you mean %s?",
-			       name, best->name);
-	return err_set(err, ERR_INVALID, where,
-		       "there is no key \"%.60s\"; tally.conf(5) and tallyd --dump-config-keys list them",
-		       name);
+		return err_set(err, ERR_INVALID, where,
+			       "there is no key \"%.60s\"; did you mean %s?", name, best->name);
+	return err_set(
+		err, ERR_INVALID, where,
+		"there is no key \"%.60s\"; tally.conf(5) and tallyd --dump-config-keys list them",
+		name);
 }
 
 static int set_key(struct config *config, const char *name, const char *value, const char *where,
@@ -293,9 +299,10 @@ static int set_key(struct config *config, const char *name, const char *value, c
 	if (s.key == NULL)
 		return unknown_key(name, where, err);
 	if (s.key == &keys[CONFIG_StorageType] && strcasestr(value, "mysql") != NULL)
-		return err_set(err, ERR_INVALID, where,
-			       "StorageType: tally keeps its records in PostgreSQL; remove this line, "
-			       "and let the Storage keys name a PostgreSQL");
+		return err_set(
+			err, ERR_INVALID, where,
+			"StorageType: tally keeps its records in PostgreSQL; remove this line, "
+			"and let the Storage keys name a PostgreSQL");
 	config->given[s.key - keys] = arena_strdup(config->arena, value);
 	if (s.key->set == NULL)
 		return 0;
@@ -312,8 +319,8 @@ static struct config *config_new(void)
 		struct setter s = { .key = &keys[i], .config = config, .where = keys[i].name };
 		struct err err = { 0 };
 
-		if (keys[i].set != NULL &&
-		    keys[i].set(&s, keys[i].default_text, (char *)config + keys[i].offset, &err) < 0)
+		if (keys[i].set != NULL && keys[i].set(&s, keys[i].default_text,
+						       (char *)config + keys[i].offset, &err) < 0)
 			assert(!"a default of config.def is out of its range");
 	}
 	return config;
@@ -329,8 +336,8 @@ void config_free(struct config *config)
 
 struct reading {
 	struct config *config;
-	const char *name;  /* of the file */
-	const char *dir;   /* Include's relative paths start here; NULL = Include is refused */
+	const char *name; /* of the file */
+	const char *dir;  /* Include's relative paths start here; NULL = Include is refused */
 	int depth;
 };
 
@@ -381,10 +388,11 @@ static int check_secret(const struct config *config, const char *path, const str
 	if (st->st_uid != 0 && st->st_uid != geteuid() &&
 	    (proc_user_find(config->user != NULL ? config->user : "tally", &user, NULL) < 0 ||
 	     st->st_uid != user.uid))
-		return err_set(err, ERR_INVALID, path,
-			       "holds a password and belongs to uid %lu; it must belong to root or to "
-			       "the user that runs tallyd",
-			       (unsigned long)st->st_uid);
+		return err_set(
+			err, ERR_INVALID, path,
+			"holds a password and belongs to uid %lu; it must belong to root or to "
+			"the user that runs tallyd",
+			(unsigned long)st->st_uid);
 	return 0;
 }
 
@@ -423,8 +431,8 @@ static int read_file(struct config *config, const char *path, int depth, struct 
 	struct reading r = {
 		.config = config,
 		.name = path,
-		.dir = slash != NULL ? arena_strndup(config->arena, path, (size_t)(slash - path)) :
-				       ".",
+		.dir = slash != NULL ? arena_strndup(config->arena, path, (size_t)(slash - path))
+				     : ".",
 		.depth = depth,
 	};
 	struct buf text = BUF_INIT;
@@ -448,9 +456,9 @@ static int take_override(struct config *config, const struct config_override *o,
 	if (strcmp(o->key, "StateDir") == 0 && value[0] != '/' && getcwd(cwd, sizeof(cwd)) != NULL)
 		value = arena_printf(config->arena, "%s/%s", cwd, value);
 	if (strcmp(o->key, "AuthInfo") == 0)
-		value = value[0] != '/' && getcwd(cwd, sizeof(cwd)) != NULL ?
-				arena_printf(config->arena, "socket=%s/%s", cwd, value) :
-				arena_printf(config->arena, "socket=%s", value);
+		value = value[0] != '/' && getcwd(cwd, sizeof(cwd)) != NULL
+				? arena_printf(config->arena, "socket=%s/%s", cwd, value)
+				: arena_printf(config->arena, "socket=%s", value);
 	return set_key(config, o->key, value, o->where, err);
 }
 
@@ -460,8 +468,9 @@ static int check_whole(const struct config *c, struct err *err)
 		return err_set(err, ERR_INVALID, c->file,
 			       "StorageDSN and StorageHost are both given; keep one of them");
 	if (c->storage_pass != NULL && c->storage_pass_script != NULL)
-		return err_set(err, ERR_INVALID, c->file,
-			       "StoragePass and StoragePassScript are both given; keep one of them");
+		return err_set(
+			err, ERR_INVALID, c->file,
+			"StoragePass and StoragePassScript are both given; keep one of them");
 	return 0;
 }
 

@@ -33,19 +33,22 @@ struct house {
 	const struct config *config;
 	struct places *places;
 	uid_t started_by;
+	int ready_fd;
 	int close_fd; /* readable = the end has begun */
 	int64_t close_ms;
 	struct private_munged *munged;
 	struct private_pg *pg;
 };
 
-struct house *house_new(const struct config *config, struct places *places, uid_t started_by)
+struct house *house_new(const struct config *config, struct places *places, uid_t started_by,
+			int ready_fd)
 {
 	struct house *h = xcalloc(1, sizeof(*h));
 
 	h->config = config;
 	h->places = places;
 	h->started_by = started_by;
+	h->ready_fd = ready_fd;
 	h->close_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return h;
 }
@@ -127,6 +130,7 @@ static int start_pg(struct house *h, struct err *err)
 	struct private_pg_settings s = {
 		.state_dir = h->places->state_dir,
 		.socket_dir = h->places->pg_dir,
+		.bin_dir = h->config->postgres_bin_dir,
 		.cancel_fd = h->close_fd,
 	};
 
@@ -150,12 +154,17 @@ static void stop_pg(struct house *h)
 
 static int say_ready(struct house *h, struct err *err UNUSED)
 {
-	const char *socket = h->munged != NULL ? private_munged_socket(h->munged) :
-						 h->config->munge_socket;
+	const char *socket =
+		h->munged != NULL ? private_munged_socket(h->munged) : h->config->munge_socket;
 
 	printf("tallyd: ready munge:%s\n", socket);
 	fflush(stdout);
 	sd_notify(0, "READY=1");
+	if (h->ready_fd >= 0 && write(h->ready_fd, "r", 1) == 1)
+		log_debug("in the background");
+	if (h->ready_fd >= 0)
+		close(h->ready_fd);
+	h->ready_fd = -1;
 	return 0;
 }
 
@@ -208,7 +217,8 @@ static void keep(struct house *h)
 	if (h->pg != NULL)
 		kept[n++] = (struct kept){ "private PostgreSQL", pg_up, pg_fd, 0, 0 };
 	while (!closing(h)) {
-		struct pollfd fds[ARRAY_LEN(kept) + 1] = { { .fd = h->close_fd, .events = POLLIN } };
+		struct pollfd fds[ARRAY_LEN(kept) + 1] = { { .fd = h->close_fd,
+							     .events = POLLIN } };
 		int wait_ms = -1;
 
 		for (size_t i = 0; i < n; i++) {
@@ -235,8 +245,8 @@ int house_run(struct house *h, struct err *err)
 	int rc = 0;
 
 	while (up < ARRAY_LEN(steps) && rc == 0) {
-		rc = closing(h) ? err_set(err, ERR_GONE, steps[up].name, "start given up") :
-				  steps[up].start(h, err);
+		rc = closing(h) ? err_set(err, ERR_GONE, steps[up].name, "start given up")
+				: steps[up].start(h, err);
 		up++;
 	}
 	if (rc == 0)
@@ -246,5 +256,35 @@ int house_run(struct house *h, struct err *err)
 	h->close_ms = monotonic_ms();
 	while (up > 0)
 		steps[--up].stop(h);
+	return rc;
+}
+
+void house_reload(struct house *h UNUSED, const struct config *fresh UNUSED)
+{
+}
+
+int house_upgrade_state(const struct config *config, struct err *err)
+{
+	struct places places;
+	int from, to, rc;
+
+	if (places_take(config->state_dir, config->user, &places, err) < 0)
+		return -1;
+	struct private_pg_settings s = {
+		.state_dir = places.state_dir,
+		.socket_dir = places.pg_dir,
+		.bin_dir = config->postgres_bin_dir,
+		.cancel_fd = -1,
+	};
+	rc = private_pg_upgrade(&s, &from, &to, err);
+	if (rc == 0 && from == to)
+		printf("the data in %s/pg are of PostgreSQL %d, the newest installed: nothing to "
+		       "do\n",
+		       places.state_dir, from);
+	else if (rc == 0)
+		printf("the data in %s/pg are of PostgreSQL %d now; the old ones (%d) are kept in "
+		       "%s/pg-%d: remove them when all is well\n",
+		       places.state_dir, to, from, places.state_dir, from);
+	places_leave(&places);
 	return rc;
 }

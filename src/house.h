@@ -10,12 +10,19 @@
 
 struct house;
 
-struct house *house_new(const struct config *config, struct places *places, uid_t started_by);
+/* ready_fd: gets a byte when everything is up, then is closed; -1 = none. */
+struct house *house_new(const struct config *config, struct places *places, uid_t started_by,
+			int ready_fd);
 /* Brings everything up, keeps it up until house_close, takes it down.  0, or -1 with what made
  * starting impossible (logged by the caller). */
 int house_run(struct house *h, struct err *err);
 /* From any thread, any number of times: end now, in order. */
 void house_close(struct house *h);
+/* From any thread: takes over what may change while running.  `fresh` must outlive the house. */
+void house_reload(struct house *h, const struct config *fresh);
 void house_free(struct house *h);
+
+/* `tallyd --upgrade-state`: the house is down. */
+int house_upgrade_state(const struct config *config, struct err *err);
 
 #endif

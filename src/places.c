@@ -177,10 +177,11 @@ static int choose_run_dir(struct places *p, const char *link, struct err *err)
 	    make_below(getenv("XDG_RUNTIME_DIR"), "tally-", dir, size) ||
 	    make_below("/tmp", "tally-", dir, size))
 		return 0;
-	return err_set(err, ERR_SYSTEM, "runtime directory",
-		       "neither %s nor $XDG_RUNTIME_DIR nor /tmp will do: it must be writable, and "
-		       "neither it nor a directory above may be writable by others or closed to them",
-		       DEFAULT_RUN_DIR);
+	return err_set(
+		err, ERR_SYSTEM, "runtime directory",
+		"neither %s nor $XDG_RUNTIME_DIR nor /tmp will do: it must be writable, and "
+		"neither it nor a directory above may be writable by others or closed to them",
+		DEFAULT_RUN_DIR);
 }
 
 static int take_run_dir(struct places *p, struct err *err)

@@ -75,10 +75,10 @@ static void to_getopt(struct option longs[ARRAY_LEN(options) + 1], char *shorts,
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
-		longs[i] = (struct option){ options[i].name,
-					    options[i].arg != NULL ? required_argument :
-								     no_argument,
-					    NULL, options[i].key };
+		longs[i] =
+			(struct option){ options[i].name,
+					 options[i].arg != NULL ? required_argument : no_argument,
+					 NULL, options[i].key };
 		if (options[i].key < 256 && n + 3 < size) {
 			shorts[n++] = (char)options[i].key;
 			if (options[i].arg != NULL)
@@ -199,8 +199,8 @@ static void reload(struct run *run)
 	}
 	if (open_log(fresh, &err) < 0)
 		log_err(LOG_ERROR, &err, "SIGHUP: the old log stays");
-	log_info("SIGHUP: reading the settings again%s%s",
-		 fresh->file != NULL ? " file=" : "", fresh->file != NULL ? fresh->file : "");
+	log_info("SIGHUP: reading the settings again%s%s", fresh->file != NULL ? " file=" : "",
+		 fresh->file != NULL ? fresh->file : "");
 	config_compare(run->config, fresh, say_change, NULL);
 	house_reload(run->house, fresh);
 	/* The old one is still pointed to by what needs a restart, so it is kept. */
@@ -213,8 +213,7 @@ static void take_signals(int fd, struct run *run)
 
 	while (read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		switch (si.ssi_signo) {
-		case SIGUSR2: /* the house has ended */
-			return;
+		case SIGUSR2: /* the house has ended */ return;
 		case SIGHUP: reload(run); break;
 		default:
 			log_info("%s: stopping", si.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/num.h"
 #include "base/proc.h"
 
 enum {
@@ -39,10 +40,11 @@ static int check_one(const char *dir, enum munge_dir_use use, struct err *err)
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, ERR_INVALID, dir, "is not a directory");
 	if (st.st_uid != 0 && st.st_uid != geteuid())
-		return err_set(err, ERR_INVALID, dir,
-			       "munged accepts no file below a directory of uid %lu; it must belong "
-			       "to root or to the user that runs munged",
-			       (unsigned long)st.st_uid);
+		return err_set(
+			err, ERR_INVALID, dir,
+			"munged accepts no file below a directory of uid %lu; it must belong "
+			"to root or to the user that runs munged",
+			(unsigned long)st.st_uid);
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (st.st_mode & S_ISVTX) == 0)
 		return err_set(err, ERR_INVALID, dir,
 			       "munged accepts no file below a directory that others may write to; "
@@ -149,7 +151,8 @@ struct private_munged *private_munged_open(const struct private_munged_settings 
 			"socket with AuthInfo=socket=PATH");
 		goto fail;
 	}
-	if (fill_paths(m, settings, err) < 0 || munge_dir_check(m->dir, MUNGE_DIR_PRIVATE, err) < 0 ||
+	if (fill_paths(m, settings, err) < 0 ||
+	    munge_dir_check(m->dir, MUNGE_DIR_PRIVATE, err) < 0 ||
 	    munge_dir_check(settings->socket_dir, MUNGE_DIR_SOCKET, err) < 0 ||
 	    make_key(m, err) < 0 || check_key(m->key, err) < 0)
 		goto fail;
@@ -200,12 +203,13 @@ static bool answers(const struct private_munged *m)
 /* One that runs in our directory is ours; one whose socket is gone is no use and is ended. */
 static bool adopt(struct private_munged *m)
 {
-	long pid = 0;
+	char line[32] = "";
+	int64_t pid = 0;
 	FILE *f = fopen(m->pid_file, "re");
 
 	if (f == NULL)
 		return false;
-	if (fscanf(f, "%ld", &pid) != 1)
+	if (fgets(line, sizeof(line), f) == NULL || num_digits(line, &pid) == NULL || pid > INT_MAX)
 		pid = 0;
 	fclose(f);
 	if (pid <= 0 || !proc_works_in((pid_t)pid, "munged", m->dir) ||

@@ -41,8 +41,8 @@ static bool next_line(struct reader *r, struct buf *out)
 			r->line++;
 			break;
 		}
-		if (c == '\\' && (next == '\n' || (next == '\r' && r->p + 1 < r->end &&
-						   r->p[1] == '\n'))) {
+		if (c == '\\' &&
+		    (next == '\n' || (next == '\r' && r->p + 1 < r->end && r->p[1] == '\n'))) {
 			r->p += next == '\r' ? 2 : 1;
 			r->line++;
 			continue;
@@ -143,8 +143,8 @@ static int take_line(const struct reader *r, const char *text, conf_sink *sink, 
 	return 0;
 }
 
-int conf_parse(const char *name, const char *text, size_t len, struct arena *arena,
-	       conf_sink *sink, void *arg, struct err *err)
+int conf_parse(const char *name, const char *text, size_t len, struct arena *arena, conf_sink *sink,
+	       void *arg, struct err *err)
 {
 	struct reader r = { name, text, text + len, 1, 1, arena, err };
 	struct err unused;

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/num.h"
 #include "base/proc.h"
 
 enum {
@@ -22,9 +23,13 @@ enum {
 	ANSWER_MS = 60000,     /* from start to the first answer of any kind */
 	RECOVERY_MS = 1800000, /* while it says that it is starting up */
 	ORPHANS_MS = 20000,
+	UPGRADE_MS = 6 * 3600 * 1000,
 	SOCKET_PATH_MOST = 107,
 	LOG_MOST_BYTES = 16 << 20,
 };
+
+/* What `postgres --version` prints in front of the version. */
+#define VERSION_PREFIX "postgres (PostgreSQL) "
 
 struct private_pg {
 	char *state_dir, *data_dir, *socket_dir, *bin_dir, *log_file, *dsn, *admin_dsn;
@@ -36,10 +41,12 @@ struct private_pg {
 };
 
 /* Where distributions put the programs of one or several major versions. */
+/* clang-format off */
 static const char *const bin_globs[] = {
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin",	"/usr/libexec/postgresql*",
 	"/usr/lib/postgresql*/bin",  "/usr/local/pgsql*/bin", "/opt/postgresql*/bin",
 };
+/* clang-format on */
 
 /* ---- the programs ---------------------------------------------------------------------- */
 
@@ -50,16 +57,18 @@ static int major_of(const char *bin_dir)
 	const char *const argv[] = { postgres, "--version", NULL };
 	struct proc_spawn spawn = { .argv = argv, .cwd = "/" };
 	struct buf out = BUF_INIT;
-	int major = 0;
+	const char *after;
+	int64_t major = 0;
 
 	snprintf(initdb, sizeof(initdb), "%s/initdb", bin_dir);
 	snprintf(postgres, sizeof(postgres), "%s/postgres", bin_dir);
 	if (access(initdb, X_OK) == 0 && access(postgres, X_OK) == 0 &&
 	    proc_output(&spawn, VERSION_MS, &out, NULL) == 0 &&
-	    sscanf(buf_str(&out), "postgres (PostgreSQL) %d", &major) != 1)
+	    (after = strstr(buf_str(&out), VERSION_PREFIX)) != NULL &&
+	    num_digits(after + strlen(VERSION_PREFIX), &major) == NULL)
 		major = 0;
 	buf_fini(&out);
-	return major;
+	return major < INT_MAX ? (int)major : 0;
 }
 
 struct choice {
@@ -118,18 +127,18 @@ static void look_everywhere(struct choice *c)
 /* The major version of existing data, 0 when there are none. */
 static int data_major(const char *data_dir)
 {
-	char path[PATH_MAX];
-	int major = 0;
+	char path[PATH_MAX], line[32] = "";
+	int64_t major = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/PG_VERSION", data_dir);
 	f = fopen(path, "re");
 	if (f == NULL)
 		return 0;
-	if (fscanf(f, "%d", &major) != 1)
+	if (fgets(line, sizeof(line), f) == NULL || num_digits(line, &major) == NULL)
 		major = 0;
 	fclose(f);
-	return major;
+	return major < INT_MAX ? (int)major : 0;
 }
 
 static int choose_programs(struct private_pg *pg, const char *bin_dir, struct err *err)
@@ -148,7 +157,8 @@ static int choose_programs(struct private_pg *pg, const char *bin_dir, struct er
 			       PG_OLDEST);
 	if (c.best == 0 && c.wanted == 0)
 		return err_set(err, ERR_NOT_FOUND, "PostgreSQL",
-			       "version %d is installed, %d or newer is needed", c.newest, PG_OLDEST);
+			       "version %d is installed, %d or newer is needed", c.newest,
+			       PG_OLDEST);
 	if (c.best == 0 && c.newest > c.wanted)
 		return err_set(err, ERR_CONFLICT, pg->data_dir,
 			       "these data are of PostgreSQL %d and only %d is installed: run "
@@ -208,24 +218,37 @@ static void remove_tree(const char *path)
 
 /* initdb works aside and the result is put in place in one step, so that an interrupted one leaves
  * nothing that looks like data. */
-static int init_data(struct private_pg *pg, struct err *err)
+static int init_data(struct private_pg *pg, const char *fresh, struct err *err)
 {
 	const char *program = arena_printf(pg->arena, "%s/initdb", pg->bin_dir);
-	const char *fresh = arena_printf(pg->arena, "%s.new", pg->data_dir);
+	/* clang-format off */
 	const char *const argv[] = {
 		program, "-D", fresh, "-U", "postgres", "-A", "trust", "-E", "UTF8",
 		"--locale=C", "--data-checksums", NULL,
 	};
+	/* clang-format on */
 	struct proc_spawn initdb = { .argv = argv, .cwd = "/" };
 
 	remove_tree(fresh);
 	if (proc_run(&initdb, INITDB_MS, err) < 0)
 		return err_prefix(err, "making the private PostgreSQL's data: ");
-	if (write_tuning(arena_printf(pg->arena, "%s/postgresql.conf", fresh), err) < 0)
-		return -1;
-	if (rename(fresh, pg->data_dir) < 0)
-		return err_set(err, ERR_SYSTEM, pg->data_dir, "%s", strerror(errno));
+	return write_tuning(arena_printf(pg->arena, "%s/postgresql.conf", fresh), err);
+}
+
+static int put_in_place(const char *from, const char *to, struct err *err)
+{
+	if (rename(from, to) < 0)
+		return err_set(err, ERR_SYSTEM, to, "%s", strerror(errno));
 	return 0;
+}
+
+static int make_data(struct private_pg *pg, struct err *err)
+{
+	const char *fresh = arena_printf(pg->arena, "%s.new", pg->data_dir);
+
+	if (data_major(pg->data_dir) != 0)
+		return 0;
+	return init_data(pg, fresh, err) < 0 ? -1 : put_in_place(fresh, pg->data_dir, err);
 }
 
 static int fill_paths(struct private_pg *pg, const struct private_pg_settings *s, struct err *err)
@@ -236,7 +259,8 @@ static int fill_paths(struct private_pg *pg, const struct private_pg_settings *s
 	pg->socket_dir = arena_strdup(a, s->socket_dir);
 	pg->data_dir = arena_printf(a, "%s/pg", s->state_dir);
 	pg->log_file = arena_printf(a, "%s/postgresql.log", s->state_dir);
-	pg->dsn = arena_printf(a, "host=%s port=%d user=tally dbname=tally", s->socket_dir, PG_PORT);
+	pg->dsn =
+		arena_printf(a, "host=%s port=%d user=tally dbname=tally", s->socket_dir, PG_PORT);
 	pg->admin_dsn = arena_printf(a, "host=%s port=%d user=postgres dbname=postgres",
 				     s->socket_dir, PG_PORT);
 	pg->cancel_fd = s->cancel_fd;
@@ -247,23 +271,28 @@ static int fill_paths(struct private_pg *pg, const struct private_pg_settings *s
 	return 0;
 }
 
-struct private_pg *private_pg_open(const struct private_pg_settings *settings, struct err *err)
+static struct private_pg *new_pg(const struct private_pg_settings *settings, struct err *err)
 {
 	struct arena *a = arena_new();
 	struct private_pg *pg = ARENA_NEW(a, struct private_pg);
 
 	pg->arena = a;
 	pg->server = (struct proc)PROC_NONE;
-	if (geteuid() == 0) {
+	if (geteuid() == 0)
 		err_set(err, ERR_INVALID, "PostgreSQL", "does not run as root");
-		goto fail;
-	}
-	if (fill_paths(pg, settings, err) < 0 || choose_programs(pg, settings->bin_dir, err) < 0)
-		goto fail;
-	if (data_major(pg->data_dir) == 0 && init_data(pg, err) < 0)
-		goto fail;
-	return pg;
-fail:
+	else if (fill_paths(pg, settings, err) == 0)
+		return pg;
+	private_pg_free(pg);
+	return NULL;
+}
+
+struct private_pg *private_pg_open(const struct private_pg_settings *settings, struct err *err)
+{
+	struct private_pg *pg = new_pg(settings, err);
+
+	if (pg != NULL && choose_programs(pg, settings->bin_dir, err) == 0 &&
+	    make_data(pg, err) == 0)
+		return pg;
 	private_pg_free(pg);
 	return NULL;
 }
@@ -396,6 +425,7 @@ static void turn_log(const struct private_pg *pg)
 static int launch(struct private_pg *pg, struct err *err)
 {
 	struct arena *a = arena_new();
+	/* clang-format off */
 	const char *const argv[] = {
 		arena_printf(a, "%s/postgres", pg->bin_dir),
 		"-D", pg->data_dir,
@@ -409,6 +439,7 @@ static int launch(struct private_pg *pg, struct err *err)
 		"-c", "full_page_writes=on",
 		NULL,
 	};
+	/* clang-format on */
 	struct proc_spawn spawn = { .argv = argv, .cwd = "/", .log_file = pg->log_file };
 	int rc;
 
@@ -525,4 +556,88 @@ void private_pg_stop(struct private_pg *pg, int timeout_ms)
 	if (proc_wait(&pg->server, timeout_ms, NULL) == 1)
 		return;
 	proc_stop(&pg->server, SIGQUIT, 2000);
+}
+
+/* ---- to a newer major version -------------------------------------------------------------- */
+
+static int choose_both(struct private_pg *pg, const char *bin_dir, struct choice *old,
+		       struct choice *fresh, struct err *err)
+{
+	*old = (struct choice){ .wanted = data_major(pg->data_dir) };
+	*fresh = (struct choice){ 0 };
+	if (old->wanted == 0)
+		return err_set(err, ERR_NOT_FOUND, pg->data_dir,
+			       "holds no PostgreSQL data: there is nothing to upgrade");
+	look_everywhere(old);
+	if (bin_dir != NULL)
+		consider(fresh, bin_dir);
+	else
+		look_everywhere(fresh);
+	if (fresh->best < old->wanted)
+		return err_set(err, ERR_NOT_FOUND, "PostgreSQL",
+			       "no version newer than %d is installed", old->wanted);
+	if (fresh->best > old->wanted && old->best == 0)
+		return err_set(err, ERR_NOT_FOUND, "PostgreSQL",
+			       "pg_upgrade needs the programs of both versions and those of %d are "
+			       "not installed (Debian: apt-get install postgresql-%d); they can be "
+			       "removed afterwards",
+			       old->wanted, old->wanted);
+	pg->bin_dir = arena_strdup(pg->arena, fresh->dir);
+	return 0;
+}
+
+static int run_pg_upgrade(struct private_pg *pg, const char *old_bin, const char *fresh,
+			  struct err *err)
+{
+	struct arena *a = pg->arena;
+	/* clang-format off */
+	const char *const argv[] = {
+		arena_printf(a, "%s/pg_upgrade", pg->bin_dir),
+		"-U", "postgres",
+		"-b", old_bin,
+		"-B", pg->bin_dir,
+		"-d", pg->data_dir,
+		"-D", fresh,
+		"-s", pg->socket_dir,
+		NULL,
+	};
+	/* clang-format on */
+	struct proc_spawn upgrade = { .argv = argv, .cwd = pg->state_dir };
+
+	return proc_run(&upgrade, UPGRADE_MS, err);
+}
+
+static int upgrade(struct private_pg *pg, const struct choice *old, struct err *err)
+{
+	const char *fresh = arena_printf(pg->arena, "%s.new", pg->data_dir);
+	const char *kept = arena_printf(pg->arena, "%s-%d", pg->data_dir, old->wanted);
+
+	if (access(kept, F_OK) == 0)
+		return err_set(
+			err, ERR_CONFLICT, kept,
+			"is in the way: it holds data of an earlier upgrade; move it elsewhere");
+	/* A server that a killed tallyd left running is ended first. */
+	if (adopt(pg, err) < 0)
+		return -1;
+	private_pg_stop(pg, ANSWER_MS);
+	if (init_data(pg, fresh, err) < 0 || run_pg_upgrade(pg, old->dir, fresh, err) < 0)
+		return -1;
+	return put_in_place(pg->data_dir, kept, err) < 0 ? -1
+							 : put_in_place(fresh, pg->data_dir, err);
+}
+
+int private_pg_upgrade(const struct private_pg_settings *settings, int *ret_from, int *ret_to,
+		       struct err *err)
+{
+	struct private_pg *pg = new_pg(settings, err);
+	struct choice old, fresh;
+	int rc = -1;
+
+	if (pg != NULL && choose_both(pg, settings->bin_dir, &old, &fresh, err) == 0) {
+		*ret_from = old.wanted;
+		*ret_to = fresh.best;
+		rc = fresh.best == old.wanted ? 0 : upgrade(pg, &old, err);
+	}
+	private_pg_free(pg);
+	return rc;
 }

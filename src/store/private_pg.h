@@ -39,9 +39,10 @@ const char *private_pg_dsn(const struct private_pg *pg);
 void private_pg_stop(struct private_pg *pg, int timeout_ms);
 void private_pg_free(struct private_pg *pg); /* takes NULL; does not stop the server */
 
-/* `tally upgrade-state`: makes data for the newest installed major version from STATE/pg with
- * pg_upgrade; the old data stay as STATE/pg-MAJOR.  The server must be down. */
-int private_pg_upgrade(const struct private_pg_settings *settings, const char *old_bin_dir,
-		       int *ret_from, int *ret_to, struct err *err);
+/* `tally upgrade-state`: makes data for the newest installed major version (or that of bin_dir)
+ * from STATE/pg with pg_upgrade; the old data stay as STATE/pg-MAJOR.  No tallyd may run.
+ * ret_to == ret_from: there was nothing to do. */
+int private_pg_upgrade(const struct private_pg_settings *settings, int *ret_from, int *ret_to,
+		       struct err *err);
 
 #endif
