@@ -103,26 +103,56 @@ void bin_step(struct buf *b, const struct step *s)
 	add_row(b, step_fields, STEP_FIELDS, s, s->has, s->rank, s->as_of);
 }
 
-/* One dimension from 1, no nulls. */
-static void array_head(struct buf *b, uint32_t type, size_t n)
-{
-	uint32_t head[5] = { htobe32(n > 0), 0, htobe32(type), htobe32((uint32_t)n), htobe32(1) };
+#define OID_INT8 20
+#define OID_TEXT 25
 
-	buf_add(b, head, n > 0 ? sizeof(head) : 3 * sizeof(head[0]));
+/* One dimension from 1.  Returns where the length stands that array_end fills in. */
+static size_t array_begin(struct buf *b, uint32_t type, size_t n)
+{
+	uint32_t head[6] = { 0,		   htobe32(n > 0),	 htobe32(1),
+			     htobe32(type), htobe32((uint32_t)n), htobe32(1) };
+	size_t at = b->len;
+
+	buf_add(b, head, n > 0 ? sizeof(head) : 4 * sizeof(head[0]));
+	return at;
+}
+
+static void array_end(struct buf *b, size_t at)
+{
+	uint32_t len = htobe32((uint32_t)(b->len - at - sizeof(len)));
+
+	if (!buf_failed(b))
+		memcpy(b->data + at, &len, sizeof(len));
+}
+
+void bin_i64_column(struct buf *b, const int64_t *first, size_t stride, size_t n)
+{
+	const char *p = (const char *)first;
+	size_t at = array_begin(b, OID_INT8, n);
+
+	for (size_t i = 0; i < n; i++)
+		bin_i64(b, *(const int64_t *)(const void *)(p + i * stride));
+	array_end(b, at);
+}
+
+void bin_text_column(struct buf *b, const char *const *first, size_t stride, size_t n)
+{
+	const char *p = (const char *)first;
+	size_t at = array_begin(b, OID_TEXT, n);
+
+	for (size_t i = 0; i < n; i++)
+		bin_text(b, *(const char *const *)(const void *)(p + i * stride));
+	array_end(b, at);
 }
 
 void bin_i64_array(struct buf *b, const int64_t *v, size_t n)
 {
-	array_head(b, 20, n); /* int8 */
-	for (size_t i = 0; i < n; i++)
-		bin_i64(b, v[i]);
+	bin_i64_column(b, v, sizeof(*v), n);
 }
 
 void bin_text_array(struct buf *b, const char *const *v, size_t n)
 {
-	array_head(b, 25, n); /* text */
-	for (size_t i = 0; i < n; i++)
-		bin_text(b, v[i]);
+	bin_text_column(b, v, sizeof(*v), n);
 }
 
 int64_t bin_read_i64(const PGresult *r, int row, int column)

@@ -29,6 +29,10 @@ void bin_text(struct buf *b, const char *s); /* NULL is a null */
 /* Parameters: bigint[] and text[]. */
 void bin_i64_array(struct buf *b, const int64_t *v, size_t n);
 void bin_text_array(struct buf *b, const char *const *v, size_t n);
+/* The same of one member of each struct of an array; stride is the size of the struct.  n may be
+ * 0, first then counts for nothing. */
+void bin_i64_column(struct buf *b, const int64_t *first, size_t stride, size_t n);
+void bin_text_column(struct buf *b, const char *const *first, size_t stride, size_t n);
 
 /* Row `row` of a binary result whose columns are those of bin_job_columns.  Texts point into the
  * result, which must live as long. */
