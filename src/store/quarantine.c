@@ -20,7 +20,9 @@ static const struct statement put = {
 /* Reasons quote what was refused, so they may hold bytes that are no text. */
 static void add_text(struct buf *args, const char *text, struct arena *arena)
 {
-	bin_text(args, utf8_mend(text != NULL ? text : "", arena));
+	if (text == NULL)
+		text = "";
+	bin_text(args, utf8_mend(text, strlen(text), arena, NULL));
 }
 
 int quarantine_put(struct write_tx *tx, const struct quarantined *q, int64_t *ret_id,
