@@ -5,6 +5,7 @@
 #ifndef TALLY_STORE_JOB_WRITE_H
 #define TALLY_STORE_JOB_WRITE_H
 
+#include "base/arena.h"
 #include "core/job.h"
 #include "store/write_tx.h"
 

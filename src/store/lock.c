@@ -1,12 +1,10 @@
 #include "store/lock.h"
 
 #include "base/arena.h"
+#include "store/advisory.h"
 #include "store/binrow.h"
 #include "store/pg.h"
 #include "store/store.h"
-
-/* "tally" */
-#define LOCK_KEY 0x74616c6c79
 
 struct daemon_lock {
 	struct store *store;
@@ -56,24 +54,6 @@ static int open_session(struct daemon_lock *l, struct err *err)
 	return l->pg == NULL ? -1 : pg_script(l->pg, keepalives, err);
 }
 
-static int try_lock(struct daemon_lock *l, bool *ret_got, struct err *err)
-{
-	static const struct statement try_it = { "lock_try",
-						 "SELECT pg_try_advisory_lock($1::bigint)" };
-	struct buf args = BUF_INIT;
-	PGresult *r;
-	int rc;
-
-	bin_i64(&args, LOCK_KEY);
-	rc = pg_run(l->pg, &try_it, &args, &r, err);
-	buf_fini(&args);
-	if (rc < 0)
-		return -1;
-	*ret_got = PQgetvalue(r, 0, 0)[0] != 0;
-	PQclear(r);
-	return 0;
-}
-
 static int count_epoch(struct daemon_lock *l, const char *name, int64_t now, int64_t *ret_epoch,
 		       struct err *err)
 {
@@ -113,7 +93,7 @@ int daemon_lock_try(struct daemon_lock *l, const char *name, int64_t now, int64_
 {
 	bool got = false;
 
-	if (open_session(l, err) < 0 || try_lock(l, &got, err) < 0)
+	if (open_session(l, err) < 0 || advisory_try_lock(l->pg, ADVISORY_ACTIVE, &got, err) < 0)
 		goto fail;
 	if (!got) {
 		err_set(err, ERR_BUSY, NULL, "another tallyd is the active one");

@@ -2,6 +2,7 @@
 #ifndef TALLY_STORE_QUARANTINE_H
 #define TALLY_STORE_QUARANTINE_H
 
+#include "base/arena.h"
 #include "store/write_tx.h"
 
 struct quarantined {

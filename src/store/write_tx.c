@@ -115,9 +115,8 @@ enum write_scope write_fault_scope(const struct write_tx *tx, int *ret_month)
 /* ---- transactions */
 
 /* Rows are found by key, and a plan made while a partition was empty must not become a scan when
- * it is not.  A daemon that is stopped in a transaction must not hold the epoch for long. */
+ * it is not. */
 static const char session[] =
-	"SET idle_in_transaction_session_timeout = 5000; "
 	"SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; "
 	"SET plan_cache_mode = force_generic_plan; SET jit = off";
 
