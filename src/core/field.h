@@ -40,6 +40,7 @@ enum field_flag {
 	FF_KEY = 1,     /* part of the row's identity: never merged */
 	FF_DERIVED = 2, /* computed by job_derive from the others; never taken from a record */
 	FF_NOTE = 4,    /* what people may write later: job_note's value wins over the record's */
+	FF_WIDE = 8,    /* 2^32-2 and 2^32-1 are numbers in it and not Slurm's "no value" */
 };
 
 struct field {

@@ -30,23 +30,20 @@ struct record_defaults {
 int record_decode(const char *json, size_t len, const struct record_defaults *defaults,
 		  struct arena *arena, struct record *ret, struct err *err);
 
-/* What an answer has beyond the fields: computed when it is written, from the row and `now`.  Their
- * numbers follow those of the fields, so one mask selects both.  "state", "elapsed_s",
- * "max_rss_bytes" and "total_cpu_us" are fields and are written as sacct would show them. */
+/* What an answer has beyond the fields (core/computed.def).  Their numbers follow those of the
+ * fields, so one mask selects both.  "state", "elapsed_s", "max_rss_bytes" and "total_cpu_us" are
+ * fields, but written as they follow from the whole row. */
 enum job_computed {
-	JOB_X_suspended = JOB_FIELDS,
-	JOB_X_killed_by_name,
-	JOB_X_oom,
-	JOB_X_failed,
+	JOB_X_BEFORE = JOB_FIELDS - 1,
+#define J(name, type, json, doc) JOB_X_##name,
+#include "core/computed.def"
 	JOB_KEYS
 };
 
 enum step_computed {
-	STEP_X_user_name = STEP_FIELDS,
-	STEP_X_elapsed,
-	STEP_X_suspended,
-	STEP_X_max_rss,
-	STEP_X_oom,
+	STEP_X_BEFORE = STEP_FIELDS - 1,
+#define S(name, type, json, doc) STEP_X_##name,
+#include "core/computed.def"
 	STEP_KEYS
 };
 
