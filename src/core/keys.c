@@ -6,37 +6,39 @@
 #include "core/keys.h"
 
 #define SLOTS 512u
-#define HASH(n, a, b, c, d, e, f, g) \
-	(((uint32_t)(n) * 20595u + (a) * 39663u + (b) * 21713u + (c) * 14935u + (d) * 33521u + \
-	  (e) * 18123u + (f) * 57497u + (g) * 22873u) >> 8 & (SLOTS - 1))
+#define HASH(n, a, b, c, d, e, f, g)                                                               \
+	(((uint32_t)(n)*20595u + (a)*39663u + (b)*21713u + (c)*14935u + (d)*33521u + (e)*18123u +  \
+	  (f)*57497u + (g)*22873u) >>                                                              \
+		 8 &                                                                               \
+	 (SLOTS - 1))
 #define AT(p, i) ((uint32_t)(unsigned char)(p)[i])
-#define HASH_OF(p, n) \
-	HASH(n, AT(p, 0), AT(p, (n) / 4), AT(p, (n) / 3), AT(p, (n) / 2), AT(p, 2 * (n) / 3), \
-	     AT(p, 3 * (n) / 4), AT(p, (n) - 1))
+#define HASH_OF(p, n)                                                                              \
+	HASH(n, AT(p, 0), AT(p, (n) / 4), AT(p, (n) / 3), AT(p, (n) / 2), AT(p, 2 * (n) / 3),      \
+	     AT(p, 3 * (n) / 4), AT(p, (n)-1))
 #define LEN(text) (sizeof(text) - 1)
 
 /* X(id, text, field, part) for every key of a row of field table T. */
 #define ONE(T, name, json) X(T##_##name, json, T##_##name, KEY_WHOLE)
-#define THREE(T, name, json) \
-	ONE(T, name, json) \
-	X(T##_##name##_CODE, json "_code", T##_##name, KEY_CODE) \
+#define THREE(T, name, json)                                                                       \
+	ONE(T, name, json)                                                                         \
+	X(T##_##name##_CODE, json "_code", T##_##name, KEY_CODE)                                   \
 	X(T##_##name##_SIGNAL, json "_signal", T##_##name, KEY_SIGNAL)
-#define KEYS_I64 ONE
-#define KEYS_U64 ONE
-#define KEYS_BOOL ONE
-#define KEYS_TIME ONE
-#define KEYS_TEXT ONE
-#define KEYS_STATE ONE
-#define KEYS_EXIT THREE
-#define KEYS_LIMIT ONE
-#define KEYS_TRES ONE
-#define KEYS_WHERE ONE
-#define KEYS_WORDS ONE
-#define KEYS_ENUM ONE
+#define KEYS_I64     ONE
+#define KEYS_U64     ONE
+#define KEYS_BOOL    ONE
+#define KEYS_TIME    ONE
+#define KEYS_TEXT    ONE
+#define KEYS_STATE   ONE
+#define KEYS_EXIT    THREE
+#define KEYS_LIMIT   ONE
+#define KEYS_TRES    ONE
+#define KEYS_WHERE   ONE
+#define KEYS_WORDS   ONE
+#define KEYS_ENUM    ONE
 #define KEYS_MOMENTS ONE
 
 #define F(name, type, flags, json, doc) KEYS_##type(JOB, name, json)
-#define J(name, type, json, doc) X(JOB_X_##name, json, JOB_X_##name, KEY_WHOLE)
+#define J(name, type, json, doc)	X(JOB_X_##name, json, JOB_X_##name, KEY_WHOLE)
 
 enum job_slot {
 #define X(id, text, field, part) SLOT_##id,
@@ -59,8 +61,8 @@ static size_t job_slot(const char *p, size_t n)
 	uint32_t h = HASH_OF(p, n);
 
 #define J(name, type, json, doc) X(JOB_X_##name, json, JOB_X_##name, KEY_WHOLE)
-#define X(id, text, field, part) \
-	if (h == HASH_OF(text, LEN(text))) \
+#define X(id, text, field, part)                                                                   \
+	if (h == HASH_OF(text, LEN(text)))                                                         \
 		return SLOT_##id;
 #include "core/job.def"
 #include "core/computed.def"
@@ -93,8 +95,8 @@ static size_t step_slot(const char *p, size_t n)
 	uint32_t h = HASH_OF(p, n);
 
 #define S(name, type, json, doc) X(STEP_X_##name, json, STEP_X_##name, KEY_WHOLE)
-#define X(id, text, field, part) \
-	if (h == HASH_OF(text, LEN(text))) \
+#define X(id, text, field, part)                                                                   \
+	if (h == HASH_OF(text, LEN(text)))                                                         \
 		return SLOT_##id;
 #include "core/step.def"
 #include "core/computed.def"
@@ -127,13 +129,13 @@ int key_find(const struct keys *k, const char *p, size_t n)
 
 /* The computed keys as fields, for the contract. */
 static const struct field job_computed[] = {
-#define J(name, type, json, doc) \
+#define J(name, type, json, doc)                                                                   \
 	[JOB_X_##name - JOB_FIELDS] = { #name, FT_##type, FF_DERIVED, json, doc, 0 },
 #include "core/computed.def"
 };
 
 static const struct field step_computed[] = {
-#define S(name, type, json, doc) \
+#define S(name, type, json, doc)                                                                   \
 	[STEP_X_##name - STEP_FIELDS] = { #name, FT_##type, FF_DERIVED, json, doc, 0 },
 #include "core/computed.def"
 };

@@ -1,6 +1,6 @@
 #include "core/merge.h"
 
-#include "base/num.h"
+#include "core/moments.h"
 
 /* A row of either kind, seen through its field table. */
 struct view {
@@ -56,44 +56,6 @@ static int stamp_cmp(const struct cell *a, const struct cell *b)
 	return a->rank != b->rank ? number_cmp(a->rank, b->rank) : number_cmp(a->as_of, b->as_of);
 }
 
-/* "S1700000000,R1700000060": the first word and what follows its comma. */
-static const char *moment_next(const char *at, size_t *ret_len)
-{
-	*ret_len = strcspn(at, ",");
-	return at + *ret_len + (at[*ret_len] == ',');
-}
-
-static int moment_cmp(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	int64_t x = 0, y = 0;
-
-	if (a_len == 0 || b_len == 0)
-		return number_cmp((int64_t)b_len, (int64_t)a_len);
-	num_digits(a + 1, &x);
-	num_digits(b + 1, &y);
-	return x != y ? number_cmp(x, y) : number_cmp(a[0], b[0]);
-}
-
-/* Both ascend by time, then by letter; so does what comes out. */
-static const char *moments_union(struct arena *arena, const char *a, const char *b)
-{
-	char *out = arena_alloc(arena, strlen(a) + strlen(b) + 3), *to = out;
-
-	while (*a != '\0' || *b != '\0') {
-		size_t a_len, b_len;
-		const char *a_next = moment_next(a, &a_len), *b_next = moment_next(b, &b_len);
-		int c = moment_cmp(a, a_len, b, b_len);
-		const char *word = c <= 0 ? a : b;
-		size_t len = c <= 0 ? a_len : b_len;
-		to = (char *)mempcpy(to, word, len);
-		*to++ = ',';
-		a = c <= 0 ? a_next : a;
-		b = c >= 0 ? b_next : b;
-	}
-	to[to > out ? -1 : 0] = '\0';
-	return out;
-}
-
 static void take(struct row *into, size_t f, const struct cell *from)
 {
 	const struct field *field = &into->fields[f];
@@ -109,7 +71,7 @@ static bool merge_moments(struct row *into, size_t f, const struct cell *mine,
 			  const struct cell *theirs)
 {
 	const char *old = text_of(mine->value);
-	const char *both = moments_union(into->arena, old, text_of(theirs->value));
+	const char *both = moments_union(old, text_of(theirs->value), into->arena);
 	bool greater = stamp_cmp(theirs, mine) > 0;
 	struct cell joined = greater ? *theirs : *mine;
 
