@@ -5,33 +5,22 @@ static bool is_event(enum record_kind kind)
 	return kind == REC_NODE_EVENT || kind == REC_CLUSTER_TRES;
 }
 
-static struct event of_record(const struct record *rec)
+static struct event_row of_record(const struct record *rec)
 {
-	struct event ev = { .cluster = rec->cluster };
+	struct event_row row = { .cluster = rec->cluster };
 
 	if (rec->kind == REC_NODE_EVENT) {
-		ev.node = rec->node;
-		return ev;
+		row.node = rec->node;
+		return row;
 	}
-	ev.node = (struct node_event){ .node = "", .at = rec->tres.at, .tres = rec->tres.tres,
-				       .state_raw = -1, .reason_uid = -1 };
-	ev.nodes = rec->tres.nodes;
-	return ev;
-}
-
-int event_compare_keys(const struct event *a, const struct event *b)
-{
-	int c = strcmp(a->cluster, b->cluster);
-
-	if (c == 0)
-		c = strcmp(a->node.node, b->node.node);
-	if (c == 0)
-		c = (a->node.at > b->node.at) - (a->node.at < b->node.at);
-	return c;
+	row.node = (struct node_event){ .node = "", .at = rec->tres.at, .tres = rec->tres.tres,
+					.state_raw = -1, .reason_uid = -1 };
+	row.nodes = rec->tres.nodes;
+	return row;
 }
 
 struct entry {
-	struct event ev;
+	struct event_row row;
 	struct item *item;
 	size_t number;
 };
@@ -39,7 +28,7 @@ struct entry {
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
-	int c = event_compare_keys(&a->ev, &b->ev);
+	int c = event_row_order(&a->row, &b->row);
 
 	return c != 0 ? c : (a->number > b->number) - (a->number < b->number);
 }
@@ -58,14 +47,17 @@ void events_collect(struct item *const *items, size_t n, struct arena *arena,
 	v = ARENA_ARRAY(arena, struct event, count);
 	all = ARENA_ARRAY(arena, struct item *, count);
 	count = 0;
-	for (size_t i = 0; i < n; i++)
-		if (is_event(items[i]->rec->kind))
-			entries[count++] = (struct entry){ of_record(items[i]->rec), items[i], i };
+	for (size_t i = 0; i < n; i++) {
+		if (!is_event(items[i]->rec->kind))
+			continue;
+		entries[count] = (struct entry){ of_record(items[i]->rec), items[i], i };
+		count++;
+	}
 	if (count > 1)
 		qsort(entries, count, sizeof(*entries), compare_entries);
 	for (size_t i = 0; i < count; i++) {
-		if (groups == 0 || event_compare_keys(&v[groups - 1], &entries[i].ev) != 0) {
-			v[groups] = entries[i].ev;
+		if (groups == 0 || event_row_order(&v[groups - 1].row, &entries[i].row) != 0) {
+			v[groups].row = entries[i].row;
 			v[groups++].items = &all[i];
 		}
 		all[i] = entries[i].item;
@@ -97,7 +89,7 @@ static bool take_number(int64_t *into, int64_t from, bool later_wins)
 	return true;
 }
 
-static bool merge(struct event *into, const struct event *from, bool later_wins)
+static bool merge(struct event_row *into, const struct event_row *from, bool later_wins)
 {
 	struct node_event *a = &into->node;
 	const struct node_event *b = &from->node;
@@ -121,10 +113,9 @@ static bool merge(struct event *into, const struct event *from, bool later_wins)
 	return changed;
 }
 
-void event_stored(struct event *ev, const struct event *stored)
+void event_stored(struct event *ev, const struct event_row *stored)
 {
-	ev->node = stored->node;
-	ev->nodes = stored->nodes;
+	ev->row = *stored;
 	ev->stored = true;
 }
 
@@ -132,8 +123,8 @@ void event_merge(struct event *ev)
 {
 	for (size_t i = 0; i < ev->n_items; i++) {
 		struct item *it = ev->items[i];
-		struct event from = of_record(it->rec);
-		bool changed = merge(ev, &from, it->rec->by_arrival);
+		struct event_row from = of_record(it->rec);
+		bool changed = merge(&ev->row, &from, it->rec->by_arrival);
 
 		if (i == 0 && !ev->stored)
 			changed = true;

@@ -8,23 +8,21 @@
 #define TALLY_INGEST_EVENT_H
 
 #include "ingest/plan.h"
+#include "store/event_write.h"
 
 struct event {
-	const char *cluster;
-	struct node_event node; /* node.node "" = of the cluster itself: at and tres alone count */
-	const char *nodes;      /* of a cluster: its node list */
-	struct item **items;    /* that named this instant, in order of arrival */
+	struct event_row row;
+	struct item **items; /* that named this instant, in order of arrival */
 	size_t n_items;
 	bool stored, changed;
 };
 
-/* Groups the node_event and cluster_tres records among them by key; sorted by cluster, node, at. */
+/* Groups the node_event and cluster_tres records among them by key, in event_row_order. */
 void events_collect(struct item *const *items, size_t n, struct arena *arena,
 		    struct event **ret_events, size_t *ret_n);
 /* What is stored under the event's key; before event_merge. */
-void event_stored(struct event *ev, const struct event *stored);
+void event_stored(struct event *ev, const struct event_row *stored);
 /* Merges its records into what is stored; sets changed and each record's outcome. */
 void event_merge(struct event *ev);
-int event_compare_keys(const struct event *a, const struct event *b);
 
 #endif

@@ -1,6 +1,7 @@
 #include "ingest/plan.h"
 
 #include "core/merge.h"
+#include "core/state.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -203,6 +204,12 @@ static void begin_row(struct plan_job *j)
 	j->changed = true;
 }
 
+/* A producer may know that it has ended, but not when. */
+static bool has_ended(const struct job *j)
+{
+	return job_has(j, end_at) || (job_has(j, state) && state_is_end(j->state));
+}
+
 static bool ended_before(const struct job *j, int64_t before)
 {
 	return job_has(j, end_at) && j->end_at < before;
@@ -276,7 +283,7 @@ static void merge_one(struct plan *p, struct plan_job *j, const struct horizon *
 	j->figures_kept = j->old != NULL && ended_before(j->old, h->step);
 	if (j->old == NULL)
 		j->all_steps = true;
-	else if (j->changed && job_has(&j->now, end_at))
+	else if (j->changed && has_ended(&j->now))
 		j->need = STEPS_ALL;
 	else if (names_steps(j))
 		j->need = STEPS_NAMED;
@@ -363,7 +370,7 @@ void plan_merge_steps(struct plan *p, horizon_of *horizon, void *arg)
 		for (struct item *it = j->items; it != NULL; it = it->next)
 			if (it->outcome != VERDICT_PURGED)
 				changed |= merge_steps_of(p, j, it, before);
-		if (changed && !j->all_steps && job_has(&j->now, end_at))
+		if (changed && !j->all_steps && has_ended(&j->now))
 			j->need = STEPS_ALL;
 	}
 }
@@ -419,7 +426,7 @@ static void derive(struct plan *p, struct plan_job *j)
 		return;
 	/* Figures of the whole job are made once it has ended, so that a step costs nothing while
 	 * it runs; which steps have come by then does not matter, they are made anew. */
-	if (job_has(&j->now, end_at)) {
+	if (has_ended(&j->now)) {
 		steps = ARENA_ARRAY(p->arena, const struct step *, cap);
 		for (const struct plan_step *s = j->steps; s != NULL; s = s->next)
 			steps[n++] = &s->now;
@@ -433,7 +440,13 @@ static void derive(struct plan *p, struct plan_job *j)
 
 void plan_derive(struct plan *p)
 {
-	for (size_t i = 0; i < p->n_jobs; i++)
-		if (!p->jobs[i]->purged)
-			derive(p, p->jobs[i]);
+	for (size_t i = 0; i < p->n_jobs; i++) {
+		struct plan_job *j = p->jobs[i];
+
+		if (j->purged)
+			continue;
+		derive(p, j);
+		for (struct item *it = j->items; it != NULL; it = it->next)
+			it->row_id = (uint64_t)job_get(&j->now, row_id, 0);
+	}
 }

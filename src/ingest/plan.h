@@ -16,16 +16,19 @@
 #ifndef TALLY_INGEST_PLAN_H
 #define TALLY_INGEST_PLAN_H
 
-#include "ingest/ingest.h"
+#include "ingest/queue.h"
 
 /* A record on its way through a transaction. */
 struct item {
 	struct record *rec;
 	struct verdict *verdict;
-	const struct batch *batch;
+	struct ticket *ticket;
 	int month;                 /* of the job's submission, as store counts them */
-	enum verdict_kind outcome; /* what will be told after the commit; PENDING = not this time */
+	bool held;                 /* something stands in its way: not this time */
+	enum verdict_kind outcome; /* what will be told after the commit */
 	struct err err;            /* REFUSED: why */
+	int64_t quarantine_id;
+	uint64_t row_id;
 	struct item *next;         /* of the same job, in order of arrival */
 };
 

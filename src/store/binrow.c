@@ -68,6 +68,11 @@ void bin_text(struct buf *b, const char *s)
 		bin_bytes(b, s, strlen(s));
 }
 
+void bin_bool(struct buf *b, bool v)
+{
+	bin_bytes(b, v ? "\1" : "\0", 1);
+}
+
 static void add_field(struct buf *b, const struct field *f, const void *row)
 {
 	const char *at = (const char *)row + f->offset;
@@ -103,6 +108,7 @@ void bin_step(struct buf *b, const struct step *s)
 	add_row(b, step_fields, STEP_FIELDS, s, s->has, s->rank, s->as_of);
 }
 
+#define OID_BOOL 16
 #define OID_INT8 20
 #define OID_TEXT 25
 
@@ -142,6 +148,16 @@ void bin_text_column(struct buf *b, const char *const *first, size_t stride, siz
 
 	for (size_t i = 0; i < n; i++)
 		bin_text(b, *(const char *const *)(const void *)(p + i * stride));
+	array_end(b, at);
+}
+
+void bin_bool_column(struct buf *b, const bool *first, size_t stride, size_t n)
+{
+	const char *p = (const char *)first;
+	size_t at = array_begin(b, OID_BOOL, n);
+
+	for (size_t i = 0; i < n; i++)
+		bin_bool(b, *(const bool *)(const void *)(p + i * stride));
 	array_end(b, at);
 }
 

@@ -25,14 +25,16 @@ void bin_i64(struct buf *b, int64_t v);
 void bin_i32(struct buf *b, int32_t v);
 void bin_bytes(struct buf *b, const void *p, size_t n);
 void bin_text(struct buf *b, const char *s); /* NULL is a null */
+void bin_bool(struct buf *b, bool v);
 
-/* Parameters: bigint[] and text[]. */
+/* Parameters: bigint[], text[] and boolean[]. */
 void bin_i64_array(struct buf *b, const int64_t *v, size_t n);
 void bin_text_array(struct buf *b, const char *const *v, size_t n);
 /* The same of one member of each struct of an array; stride is the size of the struct.  n may be
  * 0, first then counts for nothing. */
 void bin_i64_column(struct buf *b, const int64_t *first, size_t stride, size_t n);
 void bin_text_column(struct buf *b, const char *const *first, size_t stride, size_t n);
+void bin_bool_column(struct buf *b, const bool *first, size_t stride, size_t n);
 
 /* Row `row` of a binary result whose columns are those of bin_job_columns.  Texts point into the
  * result, which must live as long. */

@@ -10,6 +10,9 @@
 #define PAUSE_MOST_MS 5000
 /* A transaction of ours that is silent for so long has lost its thread. */
 #define IDLE_MS 60000
+/* Callers wait for the writer, and a daemon that takes over waits for its transaction. */
+#define WRITER_STATEMENT_MS 20000
+#define WRITER_IDLE_MS 5000
 
 struct slot {
 	struct pg *pg; /* NULL = not connected */
@@ -223,9 +226,9 @@ struct pg *store_writer(struct store *s, int lock_timeout_ms, struct err *err)
 		.conninfo = s->conninfo,
 		.name = "tallyd writer",
 		.connect_timeout_s = s->settings.connect_timeout_s,
-		.statement_timeout_ms = s->settings.statement_timeout_ms,
+		.statement_timeout_ms = WRITER_STATEMENT_MS,
 		.lock_timeout_ms = lock_timeout_ms,
-		.idle_timeout_ms = IDLE_MS,
+		.idle_timeout_ms = WRITER_IDLE_MS,
 	};
 	struct pg *pg = NULL;
 
@@ -240,19 +243,25 @@ struct pg *store_writer(struct store *s, int lock_timeout_ms, struct err *err)
 	return pg;
 }
 
-struct pg *store_maintainer(struct store *s, struct err *err)
+struct pg *store_session(struct store *s, const struct pg_settings *limits, struct err *err)
 {
-	const struct pg_settings how = {
-		.conninfo = s->conninfo,
-		.name = "tallyd maintenance",
-		.connect_timeout_s = s->settings.connect_timeout_s,
-	};
+	struct pg_settings how = *limits;
 	struct pg *pg;
 
+	how.conninfo = s->conninfo;
+	if (how.connect_timeout_s == 0)
+		how.connect_timeout_s = s->settings.connect_timeout_s;
 	pthread_mutex_lock(&s->lock);
 	pg = connect_as(s, &how, err);
 	pthread_mutex_unlock(&s->lock);
 	return pg;
+}
+
+struct pg *store_maintainer(struct store *s, struct err *err)
+{
+	static const struct pg_settings no_limits = { .name = "tallyd maintenance" };
+
+	return store_session(s, &no_limits, err);
 }
 
 /* ---- taking back */

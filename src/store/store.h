@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 struct pg;
+struct pg_settings;
 struct store;
 
 struct store_settings {
@@ -33,6 +34,8 @@ struct pg *store_writer(struct store *s, int lock_timeout_ms, struct err *err);
 void store_writer_done(struct store *s, struct pg *pg); /* takes NULL */
 /* A connection apart, without limits on statements, for migrations and partitions: pg_close it. */
 struct pg *store_maintainer(struct store *s, struct err *err);
+/* The same with limits of the caller's choice; conninfo counts for nothing. */
+struct pg *store_session(struct store *s, const struct pg_settings *limits, struct err *err);
 
 /* Ends the statements that readers are running: for an orderly stop. */
 void store_cancel_readers(struct store *s);

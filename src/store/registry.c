@@ -1,0 +1,77 @@
+#include "store/registry.h"
+
+#include "store/binrow.h"
+
+static int each_name(struct write_tx *tx, const struct statement *st, registry_name *each,
+		     void *arg, struct err *err)
+{
+	PGresult *r;
+
+	write_args(tx);
+	if (write_run_alone(tx, st, &r, err) < 0)
+		return -1;
+	for (int i = 0; i < PQntuples(r); i++)
+		each(PQgetvalue(r, i, 0), arg);
+	PQclear(r);
+	return 0;
+}
+
+int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struct err *err)
+{
+	static const struct statement st = { "clusters", "SELECT name FROM cluster" };
+
+	return each_name(tx, &st, each, arg, err);
+}
+
+int registry_tres(struct write_tx *tx, registry_name *each, void *arg, struct err *err)
+{
+	static const struct statement st = {
+		"tres_names", "SELECT type || CASE name WHEN '' THEN '' ELSE '/' || name END FROM tres"
+	};
+
+	return each_name(tx, &st, each, arg, err);
+}
+
+int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, int64_t now,
+			 struct err *err)
+{
+	static const struct statement st = {
+		"cluster_add", "INSERT INTO cluster (name, registered_at) "
+			       "VALUES ($1::text, $2::bigint) ON CONFLICT (name) DO NOTHING"
+	};
+	struct buf *args;
+
+	if (write_begin(tx, epoch, err) < 0)
+		return -1;
+	args = write_args(tx);
+	bin_text(args, name);
+	bin_i64(args, now);
+	if (write_run(tx, &st, NULL, err) < 0)
+		return -1;
+	return write_commit(tx, err);
+}
+
+/* "gres/gpu:a100" is type "gres", name "gpu:a100".  Ids are given in the order of the names, and
+ * none is lost on a name that is there already. */
+int registry_add_tres(struct write_tx *tx, int64_t epoch, const char *const *names, size_t n,
+		      struct err *err)
+{
+	static const struct statement st = {
+		"tres_add", "INSERT INTO tres (id, type, name) "
+			    "SELECT nextval('tres_id'), type, name FROM ("
+			    "SELECT split_part(t, '/', 1) AS type, "
+			    "substr(t, length(split_part(t, '/', 1)) + 2) AS name "
+			    "FROM unnest($1::text[]) AS t) AS want "
+			    "WHERE NOT EXISTS (SELECT 1 FROM tres "
+			    "WHERE tres.type = want.type AND tres.name = want.name) "
+			    "ORDER BY type COLLATE \"C\", name COLLATE \"C\" "
+			    "ON CONFLICT (type, name) DO NOTHING"
+	};
+
+	if (write_begin(tx, epoch, err) < 0)
+		return -1;
+	bin_text_array(write_args(tx), names, n);
+	if (write_run(tx, &st, NULL, err) < 0)
+		return -1;
+	return write_commit(tx, err);
+}

@@ -1,0 +1,21 @@
+/* store/registry.h: names that records bring along: clusters and TRES.
+ *
+ * Each call is one short transaction of its own, before the records' one, so that nobody who holds
+ * a lock here stops them. */
+#ifndef TALLY_STORE_REGISTRY_H
+#define TALLY_STORE_REGISTRY_H
+
+#include "store/write_tx.h"
+
+typedef void registry_name(const char *name, void *arg);
+
+int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struct err *err);
+/* Does nothing when it is there already. */
+int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, int64_t now,
+			 struct err *err);
+/* Names as in TRES texts: "cpu", "gres/gpu:a100". */
+int registry_tres(struct write_tx *tx, registry_name *each, void *arg, struct err *err);
+int registry_add_tres(struct write_tx *tx, int64_t epoch, const char *const *names, size_t n,
+		      struct err *err);
+
+#endif
