@@ -530,7 +530,7 @@ static void add_param(struct buf *out, const char *name, const char *value)
 	buf_addc(out, '\'');
 }
 
-static int password_of(struct config *c, const char **ret, struct err *err)
+static int password_of(const struct config *c, const char **ret, struct err *err)
 {
 	const char *const argv[] = { c->storage_pass_script, NULL };
 	struct proc_spawn script = { .argv = argv, .cwd = "/", .quiet = true };
@@ -548,7 +548,7 @@ static int password_of(struct config *c, const char **ret, struct err *err)
 	return 0;
 }
 
-int config_dsn(struct config *c, const char **ret_dsn, struct err *err)
+int config_dsn(const struct config *c, const char **ret_dsn, struct err *err)
 {
 	const char *password;
 	struct buf dsn = BUF_INIT;

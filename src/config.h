@@ -67,7 +67,7 @@ void config_each_unused(const struct config *config,
 
 /* The libpq connection string of the configured database (arena of the config), NULL when there is
  * none; runs StoragePassScript. */
-int config_dsn(struct config *config, const char **ret_dsn, struct err *err);
+int config_dsn(const struct config *config, const char **ret_dsn, struct err *err);
 
 /* One line a key, tab separated: key, type, default, "reload" or "restart" or "accepted", least,
  * most, help: what tally.conf(5) is made from. */

@@ -10,7 +10,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/advice.h"
 #include "store/private_pg.h"
+#include "store/store.h"
 
 /* From the signal to the end of the process, with room to spare under ten seconds. */
 enum {
@@ -18,15 +20,6 @@ enum {
 	STOP_MUNGED_MS = 700,
 	BACK_OFF_LEAST_MS = 500,
 	BACK_OFF_MOST_MS = 30000,
-};
-
-/* A private server as the keeper sees it. */
-struct kept {
-	const char *name;
-	int (*up)(struct house *h, struct err *err);
-	int (*fd)(const struct house *h);
-	int64_t again_at_ms; /* while it is down */
-	int64_t back_off_ms;
 };
 
 struct house {
@@ -38,6 +31,9 @@ struct house {
 	int64_t close_ms;
 	struct private_munged *munged;
 	struct private_pg *pg;
+	const char *dsn; /* of the database, private or not */
+	struct store *store;
+	bool schema_ready, said_ready;
 };
 
 struct house *house_new(const struct config *config, struct places *places, uid_t started_by,
@@ -67,6 +63,12 @@ void house_close(struct house *h)
 
 	if (write(h->close_fd, &one, sizeof(one)) < 0)
 		log_debug("the end has been asked for before");
+}
+
+/* Will it be the same tomorrow? */
+static bool is_lasting(const struct err *err)
+{
+	return err->code == ERR_NEWER || err->code == ERR_CONFLICT;
 }
 
 static bool closing(const struct house *h)
@@ -134,11 +136,16 @@ static int start_pg(struct house *h, struct err *err)
 		.cancel_fd = h->close_fd,
 	};
 
+	if (config_dsn(h->config, &h->dsn, err) < 0)
+		return -1;
+	if (h->dsn != NULL)
+		return 0;
 	h->pg = private_pg_open(&s, err);
 	if (h->pg == NULL || pg_up(h, err) < 0)
 		return -1;
 	log_info("private PostgreSQL %d %s dsn=\"%s\"", private_pg_major(h->pg),
 		 private_pg_adopted(h->pg) ? "taken over" : "started", private_pg_dsn(h->pg));
+	h->dsn = private_pg_dsn(h->pg);
 	return 0;
 }
 
@@ -152,14 +159,59 @@ static void stop_pg(struct house *h)
 	h->pg = NULL;
 }
 
+static int schema_up(struct house *h, struct err *err)
+{
+	int applied = 0;
+
+	if (database_prepare(h->store, &applied, err) < 0)
+		return -1;
+	h->schema_ready = true;
+	if (applied > 0)
+		log_info("the database's schema is up to date migrations=%d", applied);
+	return 0;
+}
+
+/* A database of one's own must be right from the start.  One that is configured may be away for a
+ * while: tallyd then serves what it can and goes on trying. */
+static int start_store(struct house *h, struct err *err)
+{
+	struct store_settings s = {
+		.conninfo = h->dsn,
+		.readers = (int)h->config->storage_connections,
+	};
+
+	h->store = store_open(&s, err);
+	if (h->store == NULL)
+		return -1;
+	if (schema_up(h, err) == 0)
+		return 0;
+	if (h->pg != NULL || is_lasting(err))
+		return -1;
+	log_err(LOG_ERROR, err, "the database cannot be used yet; going on trying");
+	return 0;
+}
+
+static void stop_store(struct house *h)
+{
+	store_close(h->store);
+	h->store = NULL;
+}
+
+/* Tells those who wait, once: systemd when it is worth waiting no longer, the reader of standard
+ * output when everything is up. */
 static int say_ready(struct house *h, struct err *err UNUSED)
 {
-	const char *socket =
-		h->munged != NULL ? private_munged_socket(h->munged) : h->config->munge_socket;
+	const char *socket = h->config->munge_socket;
 
+	sd_notify(0, h->schema_ready ? "READY=1\nSTATUS=serving"
+				     : "READY=1\nSTATUS=waiting for the database");
+	if (!h->schema_ready || h->said_ready)
+		return 0;
+	h->said_ready = true;
+	if (h->munged != NULL)
+		socket = private_munged_socket(h->munged);
 	printf("tallyd: ready munge:%s\n", socket);
 	fflush(stdout);
-	sd_notify(0, "READY=1");
 	if (h->ready_fd >= 0 && write(h->ready_fd, "r", 1) == 1)
 		log_debug("in the background");
 	if (h->ready_fd >= 0)
@@ -181,62 +233,114 @@ static const struct {
 } steps[] = {
 	{ "munged", start_munged, stop_munged },
 	{ "PostgreSQL", start_pg, stop_pg },
+	{ "store", start_store, stop_store },
 	{ "ready", say_ready, say_stopping },
 };
 
 /* ---- keeping it up ------------------------------------------------------------------------ */
 
-static void bring_up(struct house *h, struct kept *k)
+static bool munged_is_up(const struct house *h)
 {
-	struct err err = { 0 };
-	int64_t now = monotonic_ms();
+	return h->munged == NULL || private_munged_fd(h->munged) >= 0;
+}
 
-	if (k->up(h, &err) == 0) {
+static bool pg_is_up(const struct house *h)
+{
+	return h->pg == NULL || private_pg_fd(h->pg) >= 0;
+}
+
+static bool schema_is_up(const struct house *h)
+{
+	return h->schema_ready;
+}
+
+static int no_fd(const struct house *h UNUSED)
+{
+	return -1;
+}
+
+/* What may be down, and how it comes up again. */
+static const struct kept {
+	const char *name;
+	bool (*is_up)(const struct house *h);
+	int (*fd)(const struct house *h); /* readable when it has ended */
+	int (*up)(struct house *h, struct err *err);
+} kept[] = {
+	{ "private munged", munged_is_up, munged_fd, munged_up },
+	{ "private PostgreSQL", pg_is_up, pg_fd, pg_up },
+	{ "the database", schema_is_up, no_fd, schema_up },
+};
+
+struct trial {
+	int64_t again_at_ms, back_off_ms;
+};
+
+/* 0, or -1 when it is no use to try again. */
+static int bring_up(struct house *h, const struct kept *k, struct trial *t, struct err *err)
+{
+	if (k->up(h, err) == 0) {
 		log_info("%s is up again", k->name);
-		k->back_off_ms = 0;
-		return;
+		*t = (struct trial){ 0 };
+		return 0;
 	}
 	if (closing(h))
-		return;
-	k->back_off_ms = k->back_off_ms == 0 ? BACK_OFF_LEAST_MS : 2 * k->back_off_ms;
-	if (k->back_off_ms > BACK_OFF_MOST_MS)
-		k->back_off_ms = BACK_OFF_MOST_MS;
-	k->again_at_ms = now + k->back_off_ms;
-	log_err(LOG_ERROR, &err, "%s cannot be brought up, next try in %" PRId64 " ms", k->name,
-		k->back_off_ms);
+		return 0;
+	if (is_lasting(err))
+		return -1;
+	t->back_off_ms = t->back_off_ms == 0 ? BACK_OFF_LEAST_MS : 2 * t->back_off_ms;
+	if (t->back_off_ms > BACK_OFF_MOST_MS)
+		t->back_off_ms = BACK_OFF_MOST_MS;
+	t->again_at_ms = monotonic_ms() + t->back_off_ms;
+	log_err(LOG_ERROR, err, "%s is not up, next try in %" PRId64 " ms", k->name,
+		t->back_off_ms);
+	return 0;
+}
+
+/* Until something ends, it is time to try something again, or the house is to close. */
+static void wait_for_work(const struct house *h, const struct trial *trials)
+{
+	struct pollfd fds[ARRAY_LEN(kept) + 1];
+	int64_t wait_ms = -1;
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		int64_t left = trials[i].again_at_ms - monotonic_ms();
+
+		fds[i] = (struct pollfd){ .fd = kept[i].fd(h), .events = POLLIN };
+		if (!kept[i].is_up(h) && (wait_ms < 0 || left < wait_ms))
+			wait_ms = left > 0 ? left : 0;
+	}
+	fds[ARRAY_LEN(kept)] = (struct pollfd){ .fd = h->close_fd, .events = POLLIN };
+	poll(fds, ARRAY_LEN(fds), (int)wait_ms);
+}
+
+static bool has_ended(const struct house *h, const struct kept *k)
+{
+	struct pollfd f = { .fd = k->fd(h), .events = POLLIN };
+
+	return f.fd >= 0 && poll(&f, 1, 0) > 0;
 }
 
 /* Waits for the end of the house, and mends what ends before. */
-static void keep(struct house *h)
+static int keep(struct house *h, struct err *err)
 {
-	struct kept kept[2];
-	size_t n = 0;
+	struct trial trials[ARRAY_LEN(kept)] = { 0 };
 
-	if (h->munged != NULL)
-		kept[n++] = (struct kept){ "private munged", munged_up, munged_fd, 0, 0 };
-	if (h->pg != NULL)
-		kept[n++] = (struct kept){ "private PostgreSQL", pg_up, pg_fd, 0, 0 };
 	while (!closing(h)) {
-		struct pollfd fds[ARRAY_LEN(kept) + 1] = { { .fd = h->close_fd,
-							     .events = POLLIN } };
-		int wait_ms = -1;
+		wait_for_work(h, trials);
+		for (size_t i = 0; i < ARRAY_LEN(kept) && !closing(h); i++) {
+			bool ended = has_ended(h, &kept[i]);
 
-		for (size_t i = 0; i < n; i++) {
-			int64_t left = kept[i].again_at_ms - monotonic_ms();
-
-			fds[i + 1] = (struct pollfd){ .fd = kept[i].fd(h), .events = POLLIN };
-			if (fds[i + 1].fd < 0 && (wait_ms < 0 || left < wait_ms))
-				wait_ms = left > 0 ? (int)left : 0;
-		}
-		poll(fds, (nfds_t)n + 1, wait_ms);
-		for (size_t i = 0; i < n && !closing(h); i++) {
-			if (fds[i + 1].revents != 0)
+			if (ended)
 				log_warn("%s has ended; bringing it up again", kept[i].name);
-			if (fds[i + 1].revents != 0 ||
-			    (fds[i + 1].fd < 0 && monotonic_ms() >= kept[i].again_at_ms))
-				bring_up(h, &kept[i]);
+			else if (kept[i].is_up(h) || monotonic_ms() < trials[i].again_at_ms)
+				continue;
+			if (bring_up(h, &kept[i], &trials[i], err) < 0)
+				return -1;
 		}
+		if (!closing(h))
+			say_ready(h, err);
 	}
+	return 0;
 }
 
 int house_run(struct house *h, struct err *err)
@@ -250,7 +354,7 @@ int house_run(struct house *h, struct err *err)
 		up++;
 	}
 	if (rc == 0)
-		keep(h);
+		rc = keep(h, err);
 	else if (err->code == ERR_GONE && closing(h))
 		rc = 0;
 	h->close_ms = monotonic_ms();

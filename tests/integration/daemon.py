@@ -129,9 +129,11 @@ class Tallyd:
 
     def command(self):
         self.conf_file.write_text(self.conf)
-        self.conf_file.chmod(0o600)
+        self.conf_file.chmod(0o640)
         if self.user is not None:
             os.chown(self.conf_file, self.user, self.user)
+        elif AS_ROOT:
+            os.chown(self.conf_file, 0, pwd.getpwnam("tally").pw_gid)
         return [*as_user(self.user), str(TALLYD), "-D", "-f", str(self.conf_file), "--state-dir",
                 str(self.state), *(["--http", self.http] if self.http else []), *self.args]
 
