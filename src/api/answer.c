@@ -151,7 +151,7 @@ static enum MHD_Result start_stream(struct exchange *x, const char *version)
 	case STREAM_WHOLE:
 		bytes = stream_peek(x->stream, &n);
 		if (reply->tag != NULL)
-			reply->etag = reply->tag(reply->fill_arg, bytes, n, x->req.arena);
+			reply->etag = reply->tag(reply->fill_arg, x->req.arena);
 		return queue_whole(x, bytes, n);
 	case STREAM_LONGER:
 		break;

@@ -3,7 +3,53 @@
 #define TALLY_API_ARGS_H
 
 #include "api/param.h"
+#include "core/filter.h"
+#include "core/record_json.h"
 
-extern const struct param_group params_NONE;
+enum answer_format { FORMAT_UNSAID, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV };
+
+/* Keys of job_key or step_key in the order they were asked for. */
+struct key_list {
+	int keys[64 * HAS_WORDS];
+	size_t n; /* 0 = every key */
+	uint64_t mask[HAS_WORDS];
+};
+
+struct sort_order {
+	bool given;
+	int key; /* of job_key */
+	bool descending;
+};
+
+/* How rows are written; the common part of both groups. */
+struct row_args {
+	struct key_list fields;
+	struct key_list step_fields;
+	bool epoch;
+	const struct zone *zone;
+};
+
+struct jobs_args {
+	struct job_filter filter;
+	struct row_args rows;
+	struct sort_order sort;
+	int64_t limit; /* -1 = all */
+	const char *after;
+	enum answer_format format;
+};
+
+struct job_args {
+	struct texts clusters;
+	struct row_args rows;
+	bool steps;
+};
+
+struct quarantine_args {
+	int64_t limit;
+	int64_t after; /* id */
+	bool all;      /* replayed ones too */
+};
+
+extern const struct param_group params_NONE, params_JOBS, params_JOB, params_QUARANTINE;
 
 #endif

@@ -34,10 +34,10 @@ struct reply {
 	const char *etag;         /* arena; NULL = none */
 	int retry_after_s;        /* 0 = none */
 	/* A streamed answer: fill runs in a thread of its own with fill_arg (arena).  When it turns
-	 * out short, tag gives the answer's etag from its bytes; NULL = none. */
+	 * out short, tag gives the answer's etag once fill is done; NULL = none. */
 	stream_fill *fill;
 	void *fill_arg;
-	const char *(*tag)(void *fill_arg, const char *bytes, size_t n, struct arena *arena);
+	const char *(*tag)(void *fill_arg, struct arena *arena);
 };
 
 struct request {

@@ -68,11 +68,11 @@ struct job_page {
 /* One row: the job, and its steps when the filter asks for them.  Return < 0 to stop. */
 typedef int job_sink(const struct job *job, const struct step *steps, size_t n_steps, void *arg);
 
-/* Jobs one by one, as `who` may see them.  Memory does not depend on how many there are.
- * ret_after (arena) is the cursor that continues after the last row, NULL when there are no
- * more. */
+/* Jobs one by one, as `who` may see them.  Memory does not depend on how many there are.  `now`
+ * stands for the end of what has not ended.  ret_after (arena) is the cursor that continues after
+ * the last row, NULL when there are no more. */
 int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *filter,
-	     const struct job_page *page, job_sink *sink, void *arg, struct arena *arena,
-	     const char **ret_after, struct err *err);
+	     const struct job_page *page, int64_t now, job_sink *sink, void *arg,
+	     struct arena *arena, const char **ret_after, struct err *err);
 
 #endif

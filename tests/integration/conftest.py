@@ -34,6 +34,21 @@ def fresh_tallyd(request):
     close_all(request, daemons)
 
 
+@pytest.fixture(scope="module")
+def module_tallyd(request):
+    """module_tallyd(conf="...", args=[...]): a daemon for the tests of one file."""
+    daemons = []
+
+    def make(**kw):
+        daemons.append(Tallyd(**kw))
+        return daemons[-1].start()
+
+    yield make
+    failed = request.session.testsfailed > 0
+    for t in daemons:
+        t.close(keep=failed)
+
+
 @pytest.fixture(scope="session")
 def tallyd(request):
     """Shared by the session."""
