@@ -193,6 +193,22 @@ static void print_ingest(const struct ingest_stats *s, struct buf *out)
 	print_commits(s, out);
 }
 
+static void print_database(const struct ops_health *h, struct buf *out)
+{
+	one(out, "database_up", "gauge", "1 when the last use of the database worked.",
+	    h->database_up);
+	one(out, "database_readers", "gauge", "Most connections for questions.", h->readers);
+	one(out, "database_readers_busy", "gauge", "Connections that answer one now.",
+	    h->readers_busy);
+	one(out, "database_reader_waits_total", "counter", "Questions that waited for a connection.",
+	    h->reader_waits);
+	one(out, "database_reader_timeouts_total", "counter", "Questions that got none in time.",
+	    h->reader_timeouts);
+	one(out, "database_connects_total", "counter", "Connections made.", h->connects);
+	one(out, "database_failed_connects_total", "counter", "Connections that failed.",
+	    h->failed_connects);
+}
+
 void metrics_print(struct metrics *m, struct conns *conns, struct ops *ops, struct buf *out)
 {
 	struct ops_health health;
@@ -200,7 +216,7 @@ void metrics_print(struct metrics *m, struct conns *conns, struct ops *ops, stru
 	ops_get_health(ops, &health);
 	head(out, "build_info", "gauge", "The running version.");
 	buf_adds(out, "tally_build_info{version=\"" TALLY_VERSION "\"} 1\n");
-	one(out, "database_up", "gauge", "1 when the database answers.", health.database_up);
+	print_database(&health, out);
 	print_ingest(&health.ingest, out);
 	print_requests(m, out);
 	print_latency(m, out);

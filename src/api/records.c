@@ -1,6 +1,7 @@
 /* api/records.c: records in.  The body is cut into records first and each decoded alone, so that
  * one that is wrong refuses itself and no other. */
 #include "api/handlers.h"
+#include "api/verdict.h"
 #include "core/record_json.h"
 
 /* A record of a few bytes still costs a struct record: more at once would be a burst of memory. */
@@ -59,40 +60,22 @@ static int decode_all(struct intake *in, struct err *err)
 	return rc;
 }
 
-static void print_refusal(struct buf *out, const struct verdict *v)
-{
-	buf_adds(out, ",\"field\":");
-	if (v->err.where[0] != '\0')
-		buf_json_str(out, v->err.where);
-	else
-		buf_adds(out, "null");
-	buf_adds(out, ",\"reason\":");
-	buf_json_str(out, v->err.text);
-	if (v->quarantine_id != 0)
-		buf_printf(out, ",\"quarantine_id\":%" PRId64, v->quarantine_id);
-}
-
 static void print_verdicts(const struct batch *b, struct buf *out)
 {
-	static const char *const names[] = {
-		[VERDICT_PENDING] = "pending", [VERDICT_ACCEPTED] = "accepted",
-		[VERDICT_DUPLICATE] = "duplicate", [VERDICT_REFUSED] = "refused",
-		[VERDICT_PURGED] = "purged",
-	};
-	size_t count[ARRAY_LEN(names)] = { 0 };
+	static const enum verdict_kind kinds[] = { VERDICT_ACCEPTED, VERDICT_DUPLICATE,
+						   VERDICT_REFUSED, VERDICT_PURGED };
 
-	for (size_t i = 0; i < b->n; i++)
-		count[b->verdicts[i].kind]++;
-	buf_printf(out, "{\"accepted\":%zu,\"duplicate\":%zu,\"refused\":%zu,\"purged\":%zu,"
-		   "\"verdicts\":[", count[VERDICT_ACCEPTED], count[VERDICT_DUPLICATE],
-		   count[VERDICT_REFUSED], count[VERDICT_PURGED]);
+	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+		size_t n = 0;
+		for (size_t i = 0; i < b->n; i++)
+			n += b->verdicts[i].kind == kinds[k];
+		buf_printf(out, "%s\"%s\":%zu", k == 0 ? "{" : ",", verdict_name(kinds[k]), n);
+	}
+	buf_adds(out, ",\"verdicts\":[");
 	for (size_t i = 0; i < b->n; i++) {
-		const struct verdict *v = &b->verdicts[i];
-		buf_printf(out, "%s{\"index\":%zu,\"verdict\":\"%s\"", i > 0 ? "," : "", i,
-			   names[v->kind]);
-		if (v->kind == VERDICT_REFUSED)
-			print_refusal(out, v);
-		buf_addc(out, '}');
+		if (i > 0)
+			buf_addc(out, ',');
+		verdict_print(out, i, &b->verdicts[i]);
 	}
 	buf_adds(out, "]}\n");
 }

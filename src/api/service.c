@@ -17,16 +17,25 @@ int run_healthz(struct request *req, struct err *err)
  * sends records elsewhere; the members say which. */
 int run_readyz(struct request *req, struct err *err)
 {
+	struct buf *out = &req->reply.body;
 	struct ops_health h;
+	struct err why = { 0 };
 
 	(void)err;
+	bool up = ops_ping_database(req->api->ops, &why) == 0;
 	ops_get_health(req->api->ops, &h);
-	bool ready = h.database_up && h.ingest.active;
+	bool ready = up && h.ingest.active;
 	req->reply.status = ready ? 200 : 503;
-	reply_json(req, "{\"status\":\"%s\",\"database\":\"%s\",\"writer\":\"%s\",\"reads\":%s,"
-		   "\"records\":%s}\n", ready ? "ready" : "not ready",
-		   h.database_up ? "up" : "down", h.ingest.active ? "active" : "standby",
-		   h.database_up ? "true" : "false", ready ? "true" : "false");
+	buf_printf(out, "{\"status\":\"%s\",\"database\":\"%s\",\"writer\":\"%s\",\"reads\":%s,"
+		   "\"records\":%s,\"detail\":", ready ? "ready" : "not ready", up ? "up" : "down",
+		   h.ingest.active ? "active" : "standby", up ? "true" : "false",
+		   ready ? "true" : "false");
+	if (up)
+		buf_adds(out, "null}\n");
+	else {
+		buf_json_str(out, why.text);
+		buf_adds(out, "}\n");
+	}
 	return 0;
 }
 

@@ -44,14 +44,29 @@ enum right {
 int ops_may(const struct ops *ops, const struct identity *who, enum right right, struct err *err);
 
 struct ops_health {
-	bool database_up;
+	bool database_up; /* the last use of it worked */
+	char why[256];    /* if not */
+	uint64_t readers, readers_busy, reader_waits, reader_timeouts, connects, failed_connects;
 	struct ingest_stats ingest;
 };
 void ops_get_health(struct ops *ops, struct ops_health *ret);
+/* Asks it now. */
+int ops_ping_database(struct ops *ops, struct err *err);
 
 /* Records.  DENIED unless who->controller. */
 int ops_records(struct ops *ops, const struct identity *who, struct batch *batch,
 		int *ret_retry_after_s, struct err *err);
+
+/* What was refused, for administrators: the earliest first.  See store/quarantine.h. */
+struct quarantined;
+typedef int quarantine_sink(const struct quarantined *q, void *arg);
+int ops_quarantine(struct ops *ops, const struct identity *who, int64_t after, int64_t limit,
+		   bool with_replayed, quarantine_sink *sink, void *arg, struct err *err);
+/* Tries one again: its own bytes, or `mended` (JSON; NULL = none).  *ret is the new verdict; unless
+ * it is a refusal, the record counts as replayed from then on. */
+int ops_quarantine_replay(struct ops *ops, const struct identity *who, int64_t id,
+			  const char *mended, size_t mended_len, int64_t now, struct arena *arena,
+			  struct verdict *ret, int *ret_retry_after_s, struct err *err);
 
 enum job_order { ORDER_JOB_ID, ORDER_SUBMIT, ORDER_START, ORDER_END, ORDER_FIELD };
 
