@@ -94,6 +94,9 @@ tsan: ## the threaded parts under the thread sanitizer
 	$(MAKE) SAN=thread BUILD=build-tsan build
 	$(MAKE) SAN=thread BUILD=build-tsan integration T='-m threads'
 
+# What a fuzz target needs beyond base and core.
+FUZZ_EXTRA_fuzz_import := $(wildcard src/ingest/import*.c)
+
 build-fuzz/%: tests/fuzz/%.c $(LIB_SRC) $(wildcard src/*/*.h src/*/*.def) | $(GEN)
 	@mkdir -p $(@D)
 	$(CLANG) $(CPPFLAGS) $(PKGCFLAGS) -std=gnu17 -g -O1 -w -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $< $(wildcard src/base/*.c src/core/*.c) $(FUZZ_EXTRA_$*) -lm

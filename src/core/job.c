@@ -71,13 +71,27 @@ int64_t job_elapsed_s(const struct job *j, int64_t now)
 	return end - start - job_suspended_s(j, start, end, now);
 }
 
+/* Dumps of sacct say how long a job ran beside its start and end, and not when it was suspended:
+ * what is missing was a suspension that has no place. */
+static int64_t unplaced_suspension_s(const struct job *j, int64_t start)
+{
+	int64_t gap;
+
+	if (!job_has(j, rec_elapsed) || !job_has(j, end_at) || j->rec_elapsed < 0)
+		return 0;
+	gap = j->end_at - start - j->rec_elapsed;
+	return gap > 0 ? gap : 0;
+}
+
 int64_t job_suspended_s(const struct job *j, int64_t from, int64_t to, int64_t now)
 {
 	int64_t start, s, r, sum = 0;
 
-	if (!job_has(j, moments) || !job_start_shown(j, &start))
+	if (!job_start_shown(j, &start))
 		return 0;
 	int64_t end = run_end(j, start, now);
+	if (!job_has(j, moments))
+		return from <= start && to >= end ? unplaced_suspension_s(j, start) : 0;
 	from = from > start ? from : start;
 	to = to < end ? to : end;
 	for (const char *at = j->moments; moments_next_span(&at, &s, &r);) {

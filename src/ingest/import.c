@@ -1,6 +1,7 @@
 /* ingest/import.c: the formats there are, and how a converted job becomes records. */
 #include "ingest/import_priv.h"
 
+#include "base/buf.h"
 #include "core/state.h"
 
 #include <strings.h>
@@ -13,17 +14,17 @@ static const struct import_format *const formats[] = {
 
 const struct import_format *import_recognise(const struct import_source *source, struct err *err)
 {
-	char known[256] = "";
-	size_t n = 0;
+	struct buf known = BUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
 		if (formats[i]->recognise(source))
 			return formats[i];
-		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", i ? ", " : "",
-				      formats[i]->doc);
 	}
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", formats[i]->doc);
 	err_set(err, ERR_INVALID, source->name,
-		"is in no format that can be imported.  There are: %s", known);
+		"is in no format that can be imported.  There are: %s", buf_str(&known));
+	buf_fini(&known);
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "ingest/import_priv.h"
 #include "ingest/import_rows.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 #include "core/duration.h"
 #include "core/exit.h"
@@ -574,7 +575,7 @@ static bool cell_fits(size_t column, const char *cell, const void *arg)
 static const struct column *column_find(const char *name, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		if (strncasecmp(columns[i].name, name, n) == 0 && columns[i].name[n] == '\0')
+		if (strlen(columns[i].name) == n && strncasecmp(columns[i].name, name, n) == 0)
 			return &columns[i];
 	return NULL;
 }
@@ -676,24 +677,23 @@ static bool recognise(const struct import_source *source)
 
 static void note_columns(struct reader *r)
 {
-	char gone[256] = "", unknown[256] = "";
-	size_t ng = 0, nu = 0;
+	struct buf gone = BUF_INIT, unknown = BUF_INIT;
 
 	for (size_t c = 0; c < r->shape.columns; c++) {
 		if (r->columns[c]->syntax == X_GONE)
-			ng += (size_t)snprintf(gone + ng, ng < sizeof(gone) ? sizeof(gone) - ng : 0,
-					       "%s%s", ng ? ", " : "", r->columns[c]->name);
+			buf_printf(&gone, "%s%s", gone.len ? ", " : "", r->columns[c]->name);
 		if (r->columns[c]->syntax == X_UNKNOWN)
-			nu += (size_t)snprintf(unknown + nu,
-					       nu < sizeof(unknown) ? sizeof(unknown) - nu : 0,
-					       "%s%zu", nu ? ", " : "", c + 1);
+			buf_printf(&unknown, "%s%zu", unknown.len ? ", " : "", c + 1);
 	}
-	if (ng)
+	if (gone.len)
 		import_note(r->run, 0,
-			    "not taken: %s (of that installation only, or gone from sacct)", gone);
-	if (nu)
+			    "not taken: %s (of that installation only, or gone from sacct)",
+			    buf_str(&gone));
+	if (unknown.len)
 		import_note(r->run, 1, "columns that sacct does not have are not taken: number %s",
-			    unknown);
+			    buf_str(&unknown));
+	buf_fini(&gone);
+	buf_fini(&unknown);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
