@@ -81,6 +81,10 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libcli.a $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(PKGCFLAGS) -Itests $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libcli.a $(BUILD)/libtally.a $(LIBS) -lcmocka
 
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libtally.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(PKGCFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libtally.a $(LIBS)
+
 unit: $(UNIT_BIN) ## unit tests: no server, no network, no clock (those marked test_pg_* on a private PostgreSQL)
 	@tests/run-unit $(UNIT_BIN)
 
