@@ -2,6 +2,7 @@
 #include <strings.h>
 
 #include "api/args.h"
+#include "api/rowout.h"
 #include "base/num.h"
 #include "core/duration.h"
 #include "core/hostlist.h"
@@ -289,11 +290,8 @@ PARSE(sort)
 
 PARSE(format)
 {
-	static const char *const names[] = { [FORMAT_JSON] = "json", [FORMAT_NDJSON] = "ndjson",
-					     [FORMAT_CSV] = "csv" };
-
-	for (size_t i = FORMAT_JSON; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], text) == 0) {
+	for (size_t i = FORMAT_JSON; i <= FORMAT_CSV; i++)
+		if (strcmp(format_names[i], text) == 0) {
 			*(enum answer_format *)into = (enum answer_format)i;
 			return 0;
 		}

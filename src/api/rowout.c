@@ -10,6 +10,10 @@ const char *const format_types[] = {
 	[FORMAT_CSV] = "text/csv; charset=utf-8; header=present",
 };
 
+const char *const format_names[] = {
+	[FORMAT_JSON] = "json", [FORMAT_NDJSON] = "ndjson", [FORMAT_CSV] = "csv",
+};
+
 enum answer_format format_from_accept(const char *accept)
 {
 	static const struct {

@@ -29,7 +29,7 @@ void rowout_columns(const struct key_list *keys, uint64_t *ret_columns);
 
 /* What an Accept header wants; JSON when it says nothing that we know. */
 enum answer_format format_from_accept(const char *accept);
-extern const char *const format_types[];
+extern const char *const format_types[], *const format_names[];
 
 /* Adds what the row holds, for a tag that changes when it does and not with the clock. */
 void row_fingerprint(const struct job *j, const struct step *steps, size_t n, struct buf *out);

@@ -16,7 +16,6 @@ void ops_get_health(struct ops *ops, struct ops_health *ret)
 	ret->reader_timeouts = store.reader_timeouts;
 	ret->connects = store.connects;
 	ret->failed_connects = store.failed_connects;
-	snprintf(ret->why, sizeof(ret->why), "%s", store.up ? "" : store.why.text);
 }
 
 int ops_ping_database(struct ops *ops, struct err *err)

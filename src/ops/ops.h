@@ -45,7 +45,6 @@ int ops_may(const struct ops *ops, const struct identity *who, enum right right,
 
 struct ops_health {
 	bool database_up; /* the last use of it worked */
-	char why[256];    /* if not */
 	uint64_t readers, readers_busy, reader_waits, reader_timeouts, connects, failed_connects;
 	struct ingest_stats ingest;
 };
