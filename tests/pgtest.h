@@ -86,7 +86,8 @@ static inline const char *pgtest_text(struct pg *pg, const char *sql)
 
 	if (pg_run_once(pg, sql, NULL, &res, &err) < 0)
 		fail_msg("%s: %s", sql, err.text);
-	snprintf(text, sizeof(text), "%s", PQntuples(res) == 0 ? "(no row)" : PQgetvalue(res, 0, 0));
+	snprintf(text, sizeof(text), "%s",
+		 PQntuples(res) == 0 ? "(no row)" : PQgetvalue(res, 0, 0));
 	PQclear(res);
 	return text;
 }

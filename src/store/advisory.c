@@ -9,9 +9,8 @@ static const struct statement try_lock = { "advisory_try_lock",
 static const struct statement unlock = { "advisory_unlock", "SELECT pg_advisory_unlock($1, $2)" };
 static const struct statement xact_lock = { "advisory_xact_lock",
 					    "SELECT pg_advisory_xact_lock($1, $2)" };
-static const struct statement xact_lock_shared = {
-	"advisory_xact_lock_shared", "SELECT pg_advisory_xact_lock_shared($1, $2)"
-};
+static const struct statement xact_lock_shared = { "advisory_xact_lock_shared",
+						   "SELECT pg_advisory_xact_lock_shared($1, $2)" };
 
 static int run(struct pg *pg, const struct statement *st, enum advisory which, PGresult **ret,
 	       struct err *err)

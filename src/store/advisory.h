@@ -10,8 +10,8 @@ struct pg;
 enum advisory {
 	ADVISORY_MIGRATE = 1, /* session: one program changes the schema */
 	ADVISORY_ACTIVE,      /* session: this daemon is the one that writes */
-	ADVISORY_SPAN,        /* transaction: shared by who writes rows, alone by who moves months */
-	ADVISORY_PARTITION,   /* session: one program makes and takes away partitions */
+	ADVISORY_SPAN,	    /* transaction: shared by who writes rows, alone by who moves months */
+	ADVISORY_PARTITION, /* session: one program makes and takes away partitions */
 };
 #define ADVISORY_CLASS 0x54414c59
 

@@ -11,12 +11,11 @@ const struct migration migrations[] = {
 };
 const size_t n_migrations = ARRAY_LEN(migrations);
 
-static const char make_table[] =
-	"CREATE TABLE IF NOT EXISTS migration ("
-	" number integer PRIMARY KEY,"
-	" file text COLLATE \"C\" NOT NULL,"
-	" checksum text COLLATE \"C\" NOT NULL,"
-	" applied_at timestamptz NOT NULL DEFAULT now())";
+static const char make_table[] = "CREATE TABLE IF NOT EXISTS migration ("
+				 " number integer PRIMARY KEY,"
+				 " file text COLLATE \"C\" NOT NULL,"
+				 " checksum text COLLATE \"C\" NOT NULL,"
+				 " applied_at timestamptz NOT NULL DEFAULT now())";
 
 static const char find_applied[] = "SELECT number, file, checksum FROM migration ORDER BY number";
 
@@ -35,8 +34,7 @@ static void checksum(const char *text, char ret[CHECKSUM_LEN])
 }
 
 /* Is what was applied the beginning of our list, unchanged? */
-static int compare(const PGresult *applied, const struct migration *list, size_t n,
-		   struct err *err)
+static int compare(const PGresult *applied, const struct migration *list, size_t n, struct err *err)
 {
 	int rows = PQntuples(applied);
 
@@ -47,18 +45,19 @@ static int compare(const PGresult *applied, const struct migration *list, size_t
 
 		if ((size_t)i >= n)
 			return err_set(err, ERR_NEWER, file,
-				       "the schema has migration %d, this program knows %zu", number,
-				       n);
+				       "the schema has migration %d, this program knows %zu",
+				       number, n);
 		if (number != list[i].number)
 			return err_set(err, ERR_CONFLICT, file,
 				       "migration %d was applied where %d is expected", number,
 				       list[i].number);
 		checksum(list[i].text, sum);
 		if (strcmp(sum, PQgetvalue(applied, i, 2)) != 0)
-			return err_set(err, ERR_CONFLICT, list[i].file,
-				       "the migration has been edited since it was applied as %s; a "
-				       "change needs a migration of its own",
-				       file);
+			return err_set(
+				err, ERR_CONFLICT, list[i].file,
+				"the migration has been edited since it was applied as %s; a "
+				"change needs a migration of its own",
+				file);
 	}
 	return 0;
 }

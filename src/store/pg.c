@@ -9,7 +9,7 @@
 
 #define MAX_ARGS 24
 /* What the server may take to say that its own statement_timeout has struck. */
-#define GRACE_MS 5000
+#define GRACE_MS     5000
 #define MAX_PREPARED 256
 #define NAME_MAX_LEN 64
 
@@ -40,20 +40,14 @@ static const struct {
 	enum err_code code;
 } meanings[] = {
 	/* the most exact first */
-	{ "57014", ERR_TIMEOUT }, /* statement_timeout or a cancel */
-	{ "55P03", ERR_BUSY },    /* lock_timeout */
+	{ "57014", ERR_TIMEOUT },  /* statement_timeout or a cancel */
+	{ "55P03", ERR_BUSY },	   /* lock_timeout */
 	{ "25006", ERR_DATABASE }, /* a standby */
 	{ "25P03", ERR_DATABASE }, /* idle in transaction for too long */
-	{ "40", ERR_BUSY },        /* serialisation, deadlock */
-	{ "55", ERR_BUSY },
-	{ "08", ERR_DATABASE },
-	{ "28", ERR_DATABASE },
-	{ "3D", ERR_DATABASE },
-	{ "53", ERR_DATABASE },
-	{ "57", ERR_DATABASE },
-	{ "58", ERR_DATABASE },
-	{ "22", ERR_INVALID },
-	{ "23", ERR_CONFLICT },
+	{ "40", ERR_BUSY },	   /* serialisation, deadlock */
+	{ "55", ERR_BUSY },	   { "08", ERR_DATABASE }, { "28", ERR_DATABASE },
+	{ "3D", ERR_DATABASE },	   { "53", ERR_DATABASE }, { "57", ERR_DATABASE },
+	{ "58", ERR_DATABASE },	   { "22", ERR_INVALID },  { "23", ERR_CONFLICT },
 	{ "42501", ERR_DATABASE }, /* the role may not */
 };
 
@@ -192,8 +186,7 @@ static int finish(struct pg *pg, const char *where, PGresult **ret_result, struc
 	return rc;
 }
 
-static int start(struct pg *pg, int sent, const char *where, PGresult **ret_result,
-		 struct err *err)
+static int start(struct pg *pg, int sent, const char *where, PGresult **ret_result, struct err *err)
 {
 	if (sent == 0)
 		return lost(pg, where, err);
@@ -222,7 +215,8 @@ static PGconn *dial(const struct pg_settings *s)
 			       "fallback_application_name", NULL };
 	const char *values[] = { timeout, "30000", s->conninfo, s->name, NULL };
 
-	snprintf(timeout, sizeof(timeout), "%d", s->connect_timeout_s > 0 ? s->connect_timeout_s : 5);
+	snprintf(timeout, sizeof(timeout), "%d",
+		 s->connect_timeout_s > 0 ? s->connect_timeout_s : 5);
 	return PQconnectdbParams(keys, values, 1);
 }
 
@@ -287,7 +281,8 @@ bool pg_still_there(struct pg *pg)
 {
 	struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
 
-	/* What an idle session hears: a setting has changed, or that the server goes, then its end. */
+	/* What an idle session hears: a setting has changed, or that the server goes, then its end.
+	 */
 	while (pg_alive(pg) && poll(&fd, 1, 0) > 0)
 		if (PQconsumeInput(pg->conn) == 0)
 			pg->dead = true;
@@ -412,8 +407,8 @@ static int prepare(struct pg *pg, const struct statement *st, char ret_name[NAME
 	return 0;
 }
 
-int pg_run(struct pg *pg, const struct statement *st, const struct buf *args,
-	   PGresult **ret_result, struct err *err)
+int pg_run(struct pg *pg, const struct statement *st, const struct buf *args, PGresult **ret_result,
+	   struct err *err)
 {
 	char name[NAME_MAX_LEN];
 	struct args a;
@@ -449,7 +444,10 @@ int pg_script(struct pg *pg, const char *sql, struct err *err)
 int64_t pg_affected(const PGresult *result)
 {
 	/* PQcmdTuples takes what it does not change. */
-	union { const PGresult *in; PGresult *out; } r = { .in = result };
+	union {
+		const PGresult *in;
+		PGresult *out;
+	} r = { .in = result };
 
 	return strtoll(PQcmdTuples(r.out), NULL, 10);
 }

@@ -15,12 +15,12 @@
 struct pg;
 
 struct pg_settings {
-	const char *conninfo; /* goes to libpq whole: several hosts, target_session_attrs ... */
-	const char *name;     /* application_name, unless conninfo has one */
-	int connect_timeout_s;    /* per host, unless conninfo has one; 0 = 5 */
+	const char *conninfo;	  /* goes to libpq whole: several hosts, target_session_attrs ... */
+	const char *name;	  /* application_name, unless conninfo has one */
+	int connect_timeout_s;	  /* per host, unless conninfo has one; 0 = 5 */
 	int statement_timeout_ms; /* 0 = none */
-	int lock_timeout_ms;      /* 0 = none */
-	int idle_timeout_ms;      /* of an open transaction; 0 = none */
+	int lock_timeout_ms;	  /* 0 = none */
+	int idle_timeout_ms;	  /* of an open transaction; 0 = none */
 };
 
 /* Connects and sets the session up: synchronous_commit=on, UTF-8, UTC and the limits. */
@@ -28,7 +28,8 @@ struct pg *pg_open(const struct pg_settings *settings, struct err *err);
 void pg_close(struct pg *pg); /* takes NULL */
 /* May another statement be sent? */
 bool pg_alive(const struct pg *pg);
-/* The same for a connection that has been idle: notices without waiting that the server has gone. */
+/* The same for a connection that has been idle: notices without waiting that the server has gone.
+ */
 bool pg_still_there(struct pg *pg);
 bool pg_in_transaction(const struct pg *pg);
 /* Of the last failure, "" when it was not the server's. */
@@ -49,8 +50,8 @@ struct statement {
 void pg_forget(struct pg *pg, const struct statement *st);
 
 /* args may be NULL.  ret_result (may be NULL) is the caller's to PQclear. */
-int pg_run(struct pg *pg, const struct statement *st, const struct buf *args,
-	   PGresult **ret_result, struct err *err);
+int pg_run(struct pg *pg, const struct statement *st, const struct buf *args, PGresult **ret_result,
+	   struct err *err);
 /* The same without a name: planned for these very values. */
 int pg_run_once(struct pg *pg, const char *sql, const struct buf *args, PGresult **ret_result,
 		struct err *err);

@@ -7,7 +7,7 @@
 #include "store/pg.h"
 
 #define PAUSE_FIRST_MS 100
-#define PAUSE_MOST_MS 5000
+#define PAUSE_MOST_MS  5000
 /* A transaction of ours that is silent for so long has lost its thread. */
 #define IDLE_MS 60000
 /* Callers wait for the writer, and a daemon that takes over waits for its transaction. */
@@ -27,7 +27,7 @@ struct store {
 	struct slot *readers;
 	struct slot writer;
 	struct store_health health;
-	int pause_ms;       /* before the next try; 0 = the last one worked */
+	int pause_ms; /* before the next try; 0 = the last one worked */
 	int64_t try_at_ms;
 };
 

@@ -13,11 +13,11 @@ struct pg_settings;
 struct store;
 
 struct store_settings {
-	const char *conninfo;     /* libpq's, whole */
-	int readers;              /* connections for questions; 0 = 16 */
-	int reader_wait_ms;       /* most time to wait for one of them; 0 = 5000 */
+	const char *conninfo;	  /* libpq's, whole */
+	int readers;		  /* connections for questions; 0 = 16 */
+	int reader_wait_ms;	  /* most time to wait for one of them; 0 = 5000 */
 	int statement_timeout_ms; /* of a reader's statement; 0 = 300000 */
-	int connect_timeout_s;    /* per host; 0 = 5 */
+	int connect_timeout_s;	  /* per host; 0 = 5 */
 };
 
 /* Copies the settings. */
@@ -44,9 +44,9 @@ void store_cancel_readers(struct store *s);
 int store_ping(struct store *s, struct err *err);
 
 struct store_health {
-	bool up;            /* the last try to use it worked */
+	bool up;	    /* the last try to use it worked */
 	int64_t changed_ms; /* monotonic_ms when that began */
-	struct err why;     /* !up: the failure */
+	struct err why;	    /* !up: the failure */
 	int readers, readers_open, readers_busy;
 	uint64_t reader_waits, reader_timeouts; /* since the start */
 	uint64_t connects, failed_connects;

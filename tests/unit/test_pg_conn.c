@@ -102,8 +102,10 @@ static void failures_have_meanings(void **state UNUSED)
 		{ "CREATE TEMP TABLE u (a int UNIQUE); INSERT INTO u VALUES (1), (1)", ERR_CONFLICT,
 		  "23505" },
 		{ "BEGIN READ ONLY; CREATE TABLE x (a int)", ERR_DATABASE, "25006" },
-		{ "DO $$ BEGIN RAISE EXCEPTION USING errcode = '40001'; END $$", ERR_BUSY, "40001" },
-		{ "DO $$ BEGIN RAISE EXCEPTION USING errcode = '53100'; END $$", ERR_DATABASE, "53100" },
+		{ "DO $$ BEGIN RAISE EXCEPTION USING errcode = '40001'; END $$", ERR_BUSY,
+		  "40001" },
+		{ "DO $$ BEGIN RAISE EXCEPTION USING errcode = '53100'; END $$", ERR_DATABASE,
+		  "53100" },
 	};
 	struct pg *pg = limited(200, 0);
 

@@ -127,7 +127,8 @@ static void expect_columns(struct pg *pg, const char *table, const struct field 
 
 	snprintf(sql, sizeof(sql),
 		 "SELECT attname::text, format_type(atttypid, NULL), attnotnull,"
-		 " coalesce((SELECT collname FROM pg_collation c WHERE c.oid = attcollation), '')::text"
+		 " coalesce((SELECT collname FROM pg_collation c WHERE c.oid = attcollation), "
+		 "'')::text"
 		 " FROM pg_attribute WHERE attrelid = '%s'::regclass AND attnum > 0"
 		 " AND NOT attisdropped ORDER BY attnum",
 		 table);
@@ -179,7 +180,8 @@ static void texts_compare_by_byte(void **state UNUSED)
 				" FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid"
 				" JOIN pg_namespace n ON n.oid = relnamespace"
 				" WHERE nspname = 'public' AND relkind IN ('r', 'p') AND attnum > 0"
-				" AND atttypid = 'text'::regtype AND attcollation <> '\"C\"'::regcollation"),
+				" AND atttypid = 'text'::regtype AND attcollation <> "
+				"'\"C\"'::regcollation"),
 		"");
 	pg_close(pg);
 }

@@ -97,8 +97,8 @@ static void an_open_transaction_does_not_come_back(void **state UNUSED)
 	store_reader_done(s, pg);
 	pg = store_reader(s, NULL);
 	assert_false(pg_in_transaction(pg));
-	assert_int_equal(pgtest_i64(pg, "SELECT count(*) FROM pg_class WHERE relname = 'left_over'"),
-			 0);
+	assert_int_equal(
+		pgtest_i64(pg, "SELECT count(*) FROM pg_class WHERE relname = 'left_over'"), 0);
 	store_reader_done(s, pg);
 	store_close(s);
 }
