@@ -106,6 +106,9 @@ static inline struct pg *pgtest_schema(void)
 	struct pg *pg = pgtest_connect(pgtest_conninfo());
 	struct err err = { 0 };
 
+	/* What an earlier test has left open must not hold this one up. */
+	pgtest_run(pg, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+		       " WHERE datname = current_database() AND pid <> pg_backend_pid()");
 	pgtest_run(pg, "DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public");
 	if (migrate(pg, migrations, n_migrations, NULL, &err) < 0)
 		fail_msg("%s: %s", err.where, err.text);

@@ -11,7 +11,8 @@ enum advisory {
 	ADVISORY_MIGRATE = 1, /* session: one program changes the schema */
 	ADVISORY_ACTIVE,      /* session: this daemon is the one that writes */
 	ADVISORY_SPAN,	    /* transaction: shared by who writes rows, alone by who moves months */
-	ADVISORY_PARTITION, /* session: one program makes and takes away partitions */
+	ADVISORY_MAINTAIN,  /* session: one program moves and takes away partitions */
+	ADVISORY_PARTITION, /* transaction: one session makes tables */
 };
 #define ADVISORY_CLASS 0x54414c59
 

@@ -195,9 +195,9 @@ static int start(struct pg *pg, int sent, const char *where, PGresult **ret_resu
 
 static int check_alive(struct pg *pg, const char *where, struct err *err)
 {
-	pg->sqlstate[0] = '\0';
 	if (pg_alive(pg))
 		return 0;
+	pg->sqlstate[0] = '\0';
 	return err_set(err, ERR_DATABASE, where, "the connection to the database is lost");
 }
 
