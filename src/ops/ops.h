@@ -89,4 +89,17 @@ int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *fil
 	     const struct job_page *page, int64_t now, job_sink *sink, void *arg,
 	     struct arena *arena, const char **ret_after, struct err *err);
 
+/* What people write about a job: of what the filter finds, the newest run, and it must be one job
+ * (CONFLICT).  values: the fields with FF_NOTE to set; cleared: those to take away.  Its owner may,
+ * within limits, and operators. */
+int ops_job_note(struct ops *ops, const struct identity *who, struct job_filter *filter,
+		 const struct job *values, const uint64_t *cleared, int64_t now, struct arena *arena,
+		 struct err *err);
+
+/* See store/cluster_read.h. */
+struct cluster_info;
+typedef int cluster_sink(const struct cluster_info *c, void *arg);
+int ops_clusters(struct ops *ops, const struct identity *who, cluster_sink *sink, void *arg,
+		 struct err *err);
+
 #endif
