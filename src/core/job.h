@@ -70,8 +70,8 @@ static inline void has_clear(uint64_t *has, size_t f)
 #define job_has(j, f) has_bit((j)->has, JOB_##f)
 #define step_has(s, f) has_bit((s)->has, STEP_##f)
 /* job_set(j, start_at, 1700000000) */
-#define job_set(j, f, v) (has_set((j)->has, JOB_##f), (void)((j)->f = (v)))
-#define step_set(s, f, v) (has_set((s)->has, STEP_##f), (void)((s)->f = (v)))
+#define job_set(j, f, v) ((void)((j)->f = (v)), has_set((j)->has, JOB_##f))
+#define step_set(s, f, v) ((void)((s)->f = (v)), has_set((s)->has, STEP_##f))
 #define job_unset(j, f) has_clear((j)->has, JOB_##f)
 #define step_unset(s, f) has_clear((s)->has, STEP_##f)
 /* The value, or a default when unknown. */

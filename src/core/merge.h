@@ -24,9 +24,14 @@ bool job_merge(struct job *into, const struct job *from, bool by_arrival, struct
 bool step_merge(struct step *into, const struct step *from, bool by_arrival, struct arena *arena);
 
 /* Sets every FF_DERIVED field of the job from its fields and its steps, except submit_inferred,
- * which is for who found the submit time. */
+ * which is for who found the submit time.  An end (a start) that no record named is filled in
+ * where it follows from the rest; any record's word replaces it. */
 void job_derive(struct job *j, const struct step *const *steps, size_t n_steps,
 		struct arena *arena);
+/* Use of the GPUs in the step that used most, of all that it had, parts per million: the figure
+ * that is measured (gres/gpuutil) adds a per cent for each GPU.  False when not measured. */
+bool job_gpu_use_ppm(const struct job *j, const struct step *const *steps, size_t n_steps,
+		     int64_t *ret);
 
 /* The stamps of a row as bytes for its `stamps` column, and back.  One group of fields with one
  * stamp is the common case and is eight bytes; n groups take n times that and less than n times
