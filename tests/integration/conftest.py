@@ -2,7 +2,23 @@
 `fresh_tallyd` (a factory of daemons of one's own)."""
 import pytest
 
+import contract
 from daemon import Tallyd
+
+
+@pytest.fixture(scope="session", autouse=True)
+def contract_is_kept():
+    """Every reply that any test gets is held against openapi/tally.yaml."""
+    plain = Tallyd.request
+
+    def request(self, method, target, *args, **kw):
+        reply = plain(self, method, target, *args, **kw)
+        contract.check(method, target, reply)
+        return reply
+
+    Tallyd.request = request
+    yield
+    Tallyd.request = plain
 
 
 @pytest.hookimpl(hookwrapper=True)
