@@ -200,7 +200,7 @@ static void print_layout(struct buf *out, const struct sacct_row *r, const struc
 
 static void add_time(struct buf *out, const struct sacct_row *r, int64_t t)
 {
-	text_time(out, t, r->style->time_format, r->style->now);
+	text_time(out, t, r->style->time_format, r->style->now, r->style->zone);
 }
 
 static void print_time(struct buf *out, const struct sacct_row *r, const struct sacct_cell *c)
@@ -221,7 +221,8 @@ static void print_start(struct buf *out, const struct sacct_row *r,
 	if (job_start_shown(r->job, &t))
 		add_time(out, r, t);
 	else
-		buf_adds(out, job_has(r->job, end_at) ? "None" : "Unknown");
+		buf_adds(out, job_has(r->job, state) && state_is_end(r->job->state) ? "None"
+										    : "Unknown");
 }
 
 /* An open step of an ended job ended with it. */

@@ -1,8 +1,8 @@
 /* cli/sacct_print.h: a job or a step as cells of text, column by column, as sacct shows them.
  *
  * sacct_fields.def has a row per column; sacct_cells.c the printers that the rows name.  Pure: the
- * moment, the time zone (the process's TZ) and the style come from outside, so all of it can be
- * tested on a struct job. */
+ * moment, the time zone and the style come from outside, so all of it can be tested on a struct
+ * job. */
 #ifndef TALLY_CLI_SACCT_PRINT_H
 #define TALLY_CLI_SACCT_PRINT_H
 
@@ -10,6 +10,7 @@
 #include "cli/table.h"
 #include "core/job.h"
 #include "core/units.h"
+#include "core/zone.h"
 
 struct sacct_style {
 	int64_t now;		 /* stands for the end of what has not ended */

@@ -1,5 +1,7 @@
 #include "cli/sacct_text.h"
 
+#include "base/num.h"
+
 /* ---- ids ---------------------------------------------------------------------------- */
 
 void text_array_tasks(struct buf *out, const char *tasks, size_t max)
@@ -19,6 +21,38 @@ void text_array_tasks(struct buf *out, const char *tasks, size_t max)
 	}
 	if (limit)
 		buf_adds(out, limit);
+}
+
+void array_begin(struct array_range *r, const char *tasks)
+{
+	*r = (struct array_range){ .at = tasks, .next = 1, .last = 0 };
+}
+
+/* The next item: "5", "1-5" or "20-30:5". */
+static bool array_item(struct array_range *r)
+{
+	const char *at = num_digits(r->at, &r->next);
+
+	r->last = r->next;
+	r->step = 1;
+	if (at && *at == '-')
+		at = num_digits(at + 1, &r->last);
+	if (at && *at == ':')
+		at = num_digits(at + 1, &r->step);
+	if (at == NULL || r->step == 0)
+		return false;
+	r->at = at + (*at == ',');
+	return true;
+}
+
+bool array_next(struct array_range *r, int64_t *ret_task)
+{
+	while (r->next > r->last)
+		if (!array_item(r))
+			return false;
+	*ret_task = r->next;
+	r->next += r->step;
+	return true;
 }
 
 void text_job_id(struct buf *out, const struct job *j, size_t max)
@@ -91,14 +125,10 @@ static void add_strftime(struct buf *out, const char *format, const struct tm *t
 }
 #pragma GCC diagnostic pop
 
-/* Days since 1970 of a local date. */
+/* Days since 1970 of a date on the zone's clocks. */
 static int64_t day_number(const struct tm *tm)
 {
-	struct tm noon = {
-		.tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday, .tm_hour = 12
-	};
-
-	return timegm(&noon) / 86400;
+	return days_from_civil(tm->tm_year + 1900, tm->tm_mon + 1, tm->tm_mday);
 }
 
 static const char *relative_format(const struct tm *tm, const struct tm *today)
@@ -116,13 +146,12 @@ static const char *relative_format(const struct tm *tm, const struct tm *today)
 	return tm->tm_year == today->tm_year ? "%-d %b %H:%M" : "%-d %b %Y";
 }
 
-void text_time(struct buf *out, int64_t t, const char *format, int64_t now)
+void text_time(struct buf *out, int64_t t, const char *format, int64_t now, const struct zone *z)
 {
-	time_t at = (time_t)t, seen_from = (time_t)now;
 	struct tm tm, today;
 
-	if (localtime_r(&at, &tm) == NULL || localtime_r(&seen_from, &today) == NULL)
-		return;
+	zone_tm(z, t, &tm);
+	zone_tm(z, now, &today);
 	if (format == NULL || *format == '\0' || strcmp(format, "standard") == 0)
 		format = "%Y-%m-%dT%H:%M:%S";
 	else if (strcmp(format, "relative") == 0)

@@ -57,11 +57,9 @@ static struct step *add_step(int64_t id)
 /* A job of one hour that ended well: 10:00 to 11:00 UTC of 1 March 2026. */
 static int reset(void **state UNUSED)
 {
-	setenv("TZ", "UTC", 1);
-	tzset();
 	memset(&job, 0, sizeof(job));
 	n_steps = 0;
-	style = (struct sacct_style){ .now = 1772400000, .array_text = SACCT_ARRAY_TEXT };
+	style = (struct sacct_style){ .now = 1772400000, .zone = zone_utc(), .array_text = SACCT_ARRAY_TEXT };
 	job_set(&job, cluster, "c1");
 	job_set(&job, job_id, 1000);
 	job_set(&job, submit_at, 1772359200);
@@ -297,14 +295,17 @@ static void end_record_alone(void **state UNUSED)
 /* FC-076: an hour is an hour, whatever the clock showed. */
 static void clock_change(void **state UNUSED)
 {
-	setenv("TZ", "Europe/Berlin", 1);
-	tzset();
+	struct arena *arena = arena_new();
+	struct err err;
+
+	assert_int_equal(zone_open("Europe/Berlin", arena, &style.zone, &err), 0);
 	job_set(&job, start_at, 1761438600);
 	job_set(&job, end_at, 1761442200);
 	JOB_SHOWS({ "Elapsed", "01:00:00" }, { "Start", "2025-10-26T02:30:00" },
 		  { "End", "2025-10-26T02:30:00" });
 	style.time_format = "%FT%T%z";
 	JOB_SHOWS({ "Start", "2025-10-26T02:30:00+0200" }, { "End", "2025-10-26T02:30:00+0100" });
+	arena_free(arena);
 }
 
 /* FC-061: the clock stepped back. */

@@ -86,12 +86,38 @@ static void array_lists(void **state UNUSED)
 	buf_fini(&squares);
 }
 
+static void array_walk(void **state UNUSED)
+{
+	static const struct {
+		const char *in, *want;
+	} rows[] = {
+		{ "1-3,9%2", "1 2 3 9 " }, { "20-30:5", "20 25 30 " }, { "7", "7 " },
+		{ "", "" },		   { "x", "" },		       { "3,", "3 " },
+		{ "5-4,6", "6 " },	   { "1-3:0", "" },	       { "1,x", "1 " },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct array_range r;
+		int64_t task;
+
+		buf_clear(&out);
+		array_begin(&r, rows[i].in);
+		while (array_next(&r, &task))
+			buf_printf(&out, "%" PRId64 " ", task);
+		assert_string_equal(buf_str(&out), rows[i].want);
+	}
+}
+
 static const char *at(const char *zone, int64_t t, const char *format, int64_t now)
 {
-	setenv("TZ", zone, 1);
-	tzset();
+	struct arena *arena = arena_new();
+	const struct zone *z = NULL;
+	struct err err;
+
+	assert_int_equal(zone_open(zone, arena, &z, &err), 0);
 	buf_clear(&out);
-	text_time(&out, t, format, now);
+	text_time(&out, t, format, now, z);
+	arena_free(arena);
 	return buf_str(&out);
 }
 
@@ -179,7 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_ids),	  cmocka_unit_test(step_ids),
-		cmocka_unit_test(array_lists),	  cmocka_unit_test(times),
+		cmocka_unit_test(array_lists),	  cmocka_unit_test(array_walk),	  cmocka_unit_test(times),
 		cmocka_unit_test(relative_times), cmocka_unit_test(sluids),
 		cmocka_unit_test(patterns),
 	};
