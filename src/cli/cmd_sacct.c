@@ -14,7 +14,7 @@
 #include "core/record_json.h"
 
 #define PENDING_OUTPUT_MAX 65536
-#define ARENA_KEPT ((size_t)1 << 20)
+#define ARENA_KEPT	   ((size_t)1 << 20)
 
 struct entry {
 	struct job job;

@@ -25,7 +25,7 @@ enum {
 };
 
 static const char sacct_field_names[] =
-#define OLD SACCT_OLD
+#define OLD	     SACCT_OLD
 #define F(name, ...) #name " "
 #include "cli/sacct_fields.def"
 #undef F
@@ -256,10 +256,22 @@ RULE(no_env)
 	return err_set(err, ERR_INVALID, NULL, "job environments are not kept by tally");
 }
 
-#define LIST(param) { apply_list, param, 0 }
-#define ONCE(param) { apply_once, param, 0 }
-#define FLAG(member) { apply_flag, NULL, offsetof(struct sacct_opts, member) }
-#define CALL(function) { apply_##function, NULL, 0 }
+#define LIST(param)                                                                                \
+	{                                                                                          \
+		apply_list, param, 0                                                               \
+	}
+#define ONCE(param)                                                                                \
+	{                                                                                          \
+		apply_once, param, 0                                                               \
+	}
+#define FLAG(member)                                                                               \
+	{                                                                                          \
+		apply_flag, NULL, offsetof(struct sacct_opts, member)                              \
+	}
+#define CALL(function)                                                                             \
+	{                                                                                          \
+		apply_##function, NULL, 0                                                          \
+	}
 
 static const struct rule rules[ARRAY_LEN(rows)] = {
 #define O(id, name, letter, arg, arg_name, help, values, rule) rule,

@@ -14,6 +14,7 @@
 
 struct sacct_style {
 	int64_t now;		 /* stands for the end of what has not ended */
+	const struct zone *zone; /* of all times */
 	const char *time_format; /* SLURM_TIME_FORMAT; NULL = standard */
 	bool units_given;	 /* --units */
 	enum unit unit;

@@ -8,17 +8,17 @@
 
 /* Fields that printers read beside their own, or that the listing is ordered and told apart by. */
 static const int job_base[] = {
-	JOB_cluster,	 JOB_job_id,	   JOB_submit_at,     JOB_array_job_id, JOB_array_task_id,
-	JOB_array_tasks, JOB_het_job_id,   JOB_het_offset,    JOB_eligible_at,	JOB_start_at,
-	JOB_end_at,	 JOB_moments,	   JOB_state,	      JOB_killed_by,	JOB_req_cpus,
-	JOB_req_nodes,	 JOB_req_mem,	   JOB_req_mem_per,   JOB_tres_req,	JOB_tres_alloc,
-	JOB_alloc_nodes, JOB_rec_elapsed,  JOB_name,	      JOB_user_name,	JOB_nodes,
+	JOB_cluster,	 JOB_job_id,	  JOB_submit_at,   JOB_array_job_id, JOB_array_task_id,
+	JOB_array_tasks, JOB_het_job_id,  JOB_het_offset,  JOB_eligible_at,  JOB_start_at,
+	JOB_end_at,	 JOB_moments,	  JOB_state,	   JOB_killed_by,    JOB_req_cpus,
+	JOB_req_nodes,	 JOB_req_mem,	  JOB_req_mem_per, JOB_tres_req,     JOB_tres_alloc,
+	JOB_alloc_nodes, JOB_rec_elapsed, JOB_name,	   JOB_user_name,    JOB_nodes,
 	JOB_flaws,
 };
 static const int step_base[] = {
-	STEP_step_id, STEP_het_comp,   STEP_start_at,	 STEP_end_at,	    STEP_state,
-	STEP_moments, STEP_killed_by,  STEP_tres_alloc,	 STEP_user_cpu_us,  STEP_sys_cpu_us,
-	STEP_total_cpu_us, STEP_task_dist,
+	STEP_step_id,	  STEP_het_comp,   STEP_start_at,     STEP_end_at,
+	STEP_state,	  STEP_moments,	   STEP_killed_by,    STEP_tres_alloc,
+	STEP_user_cpu_us, STEP_sys_cpu_us, STEP_total_cpu_us, STEP_task_dist,
 };
 
 struct wanted {
@@ -147,8 +147,8 @@ static void join_conditions(struct sacct_opts *o)
 		if (k == kept)
 			o->conditions[kept++] = c;
 		else
-			o->conditions[k].value = arena_printf(o->arena, "%s,%s",
-							      o->conditions[k].value, c.value);
+			o->conditions[k].value =
+				arena_printf(o->arena, "%s,%s", o->conditions[k].value, c.value);
 	}
 	o->n_conditions = kept;
 }

@@ -59,7 +59,9 @@ static int reset(void **state UNUSED)
 {
 	memset(&job, 0, sizeof(job));
 	n_steps = 0;
-	style = (struct sacct_style){ .now = 1772400000, .zone = zone_utc(), .array_text = SACCT_ARRAY_TEXT };
+	style = (struct sacct_style){ .now = 1772400000,
+				      .zone = zone_utc(),
+				      .array_text = SACCT_ARRAY_TEXT };
 	job_set(&job, cluster, "c1");
 	job_set(&job, job_id, 1000);
 	job_set(&job, submit_at, 1772359200);

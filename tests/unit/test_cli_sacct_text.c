@@ -91,9 +91,15 @@ static void array_walk(void **state UNUSED)
 	static const struct {
 		const char *in, *want;
 	} rows[] = {
-		{ "1-3,9%2", "1 2 3 9 " }, { "20-30:5", "20 25 30 " }, { "7", "7 " },
-		{ "", "" },		   { "x", "" },		       { "3,", "3 " },
-		{ "5-4,6", "6 " },	   { "1-3:0", "" },	       { "1,x", "1 " },
+		{ "1-3,9%2", "1 2 3 9 " },
+		{ "20-30:5", "20 25 30 " },
+		{ "7", "7 " },
+		{ "", "" },
+		{ "x", "" },
+		{ "3,", "3 " },
+		{ "5-4,6", "6 " },
+		{ "1-3:0", "" },
+		{ "1,x", "1 " },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -204,10 +210,10 @@ static void patterns(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(job_ids),	  cmocka_unit_test(step_ids),
-		cmocka_unit_test(array_lists),	  cmocka_unit_test(array_walk),	  cmocka_unit_test(times),
-		cmocka_unit_test(relative_times), cmocka_unit_test(sluids),
-		cmocka_unit_test(patterns),
+		cmocka_unit_test(job_ids),     cmocka_unit_test(step_ids),
+		cmocka_unit_test(array_lists), cmocka_unit_test(array_walk),
+		cmocka_unit_test(times),       cmocka_unit_test(relative_times),
+		cmocka_unit_test(sluids),      cmocka_unit_test(patterns),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
