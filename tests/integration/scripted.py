@@ -71,6 +71,7 @@ class Scripted:
                  tail=b"", headers=()):
         self.rows, self.status, self.problem, self.end = rows, status, problem, end
         self.raw, self.tail, self.headers = raw, tail, headers
+        self.unix = unix
         self.asked = []
         self.server = UnixServer(str(unix), Handler) if unix else TcpServer(("127.0.0.1", 0),
                                                                              Handler)
@@ -86,6 +87,8 @@ class Scripted:
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
+        if self.unix:
+            os.unlink(self.unix)
 
     def answer(self, out, asked):
         if self.problem is not None:
@@ -113,8 +116,12 @@ def run(url, *args, env=None, cwd=None, stdout=subprocess.PIPE):
     if url is not None:
         clean["TALLY_URL"] = getattr(url, "url", url)
     full = {**clean, **SANITIZER_ENV, "TZ": "UTC", **(env or {})}
-    return subprocess.run([str(TALLY), *map(str, args)], env=full, cwd=cwd, text=True, timeout=60,
-                          stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE)
+    result = subprocess.run([str(TALLY), *map(str, args)], env=full, cwd=cwd, timeout=60,
+                            stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE)
+    # Not text=True, which would make one newline of CR LF.
+    result.stdout = (result.stdout or b"").decode()
+    result.stderr = result.stderr.decode()
+    return result
 
 
 def lines(result):

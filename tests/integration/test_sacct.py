@@ -313,9 +313,9 @@ def test_long_names_are_whole(tmp_path):
 
 def test_large_numbers(tmp_path):
     """FC-085"""
-    rows = [job(4000000000, priority=4294967293, row_id="18446744073709551615")]
+    rows = [job(4000000000, priority=4294967293, row_id="9223372036854775813")]
     assert listing(tmp_path, rows, "-n", "-P", "-o", "jobid,priority,dbindex") == [
-        "4000000000|4294967293|18446744073709551615"]
+        "4000000000|4294967293|9223372036854775813"]
 
 
 def test_json_is_the_daemons_own_answer(tmp_path):
