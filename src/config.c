@@ -328,8 +328,12 @@ static struct config *config_new(void)
 
 void config_free(struct config *config)
 {
-	if (config != NULL)
+	while (config != NULL) {
+		struct config *older = config->older;
+
 		arena_free(config->arena);
+		config = older;
+	}
 }
 
 /* ---- files -------------------------------------------------------------------------------- */

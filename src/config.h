@@ -38,6 +38,7 @@ struct config {
 #undef N
 	const char *file;		/* that was read; NULL = none */
 	const char *given[CONFIG_KEYS]; /* the text of each key that was given, else NULL */
+	struct config *older;		/* that this one took over from; freed with it */
 	struct arena *arena;		/* holds all of it, and the struct itself */
 };
 

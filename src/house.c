@@ -1,6 +1,7 @@
 #include "house.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -34,6 +35,8 @@ struct house {
 	const char *dsn; /* of the database, private or not */
 	struct store *store;
 	bool schema_ready, said_ready;
+	int wake_fd; /* readable = look_again has been set */
+	atomic_bool look_again;
 };
 
 struct house *house_new(const struct config *config, struct places *places, uid_t started_by,
@@ -46,6 +49,7 @@ struct house *house_new(const struct config *config, struct places *places, uid_
 	h->started_by = started_by;
 	h->ready_fd = ready_fd;
 	h->close_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return h;
 }
 
@@ -54,6 +58,7 @@ void house_free(struct house *h)
 	if (h == NULL)
 		return;
 	close(h->close_fd);
+	close(h->wake_fd);
 	free(h);
 }
 
@@ -299,7 +304,7 @@ static int bring_up(struct house *h, const struct kept *k, struct trial *t, stru
 /* Until something ends, it is time to try something again, or the house is to close. */
 static void wait_for_work(const struct house *h, const struct trial *trials)
 {
-	struct pollfd fds[ARRAY_LEN(kept) + 1];
+	struct pollfd fds[ARRAY_LEN(kept) + 2];
 	int64_t wait_ms = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
@@ -310,7 +315,16 @@ static void wait_for_work(const struct house *h, const struct trial *trials)
 			wait_ms = left > 0 ? left : 0;
 	}
 	fds[ARRAY_LEN(kept)] = (struct pollfd){ .fd = h->close_fd, .events = POLLIN };
+	fds[ARRAY_LEN(kept) + 1] = (struct pollfd){ .fd = h->wake_fd, .events = POLLIN };
 	poll(fds, ARRAY_LEN(fds), (int)wait_ms);
+}
+
+static void take_wake(struct house *h)
+{
+	uint64_t n;
+
+	if (read(h->wake_fd, &n, sizeof(n)) > 0 && atomic_exchange(&h->look_again, false))
+		h->schema_ready = false;
 }
 
 static bool has_ended(const struct house *h, const struct kept *k)
@@ -327,6 +341,7 @@ static int keep(struct house *h, struct err *err)
 
 	while (!closing(h)) {
 		wait_for_work(h, trials);
+		take_wake(h);
 		for (size_t i = 0; i < ARRAY_LEN(kept) && !closing(h); i++) {
 			bool ended = has_ended(h, &kept[i]);
 
@@ -363,32 +378,12 @@ int house_run(struct house *h, struct err *err)
 	return rc;
 }
 
-void house_reload(struct house *h UNUSED, const struct config *fresh UNUSED)
+/* The schema is looked at again too: a restored backup may be of an older one. */
+void house_reload(struct house *h, const struct config *fresh UNUSED)
 {
-}
+	uint64_t one = 1;
 
-int house_upgrade_state(const struct config *config, struct err *err)
-{
-	struct places places;
-	int from, to, rc;
-
-	if (places_take(config->state_dir, config->user, &places, err) < 0)
-		return -1;
-	struct private_pg_settings s = {
-		.state_dir = places.state_dir,
-		.socket_dir = places.pg_dir,
-		.bin_dir = config->postgres_bin_dir,
-		.cancel_fd = -1,
-	};
-	rc = private_pg_upgrade(&s, &from, &to, err);
-	if (rc == 0 && from == to)
-		printf("the data in %s/pg are of PostgreSQL %d, the newest installed: nothing to "
-		       "do\n",
-		       places.state_dir, from);
-	else if (rc == 0)
-		printf("the data in %s/pg are of PostgreSQL %d now; the old ones (%d) are kept in "
-		       "%s/pg-%d: remove them when all is well\n",
-		       places.state_dir, to, from, places.state_dir, from);
-	places_leave(&places);
-	return rc;
+	atomic_store(&h->look_again, true);
+	if (write(h->wake_fd, &one, sizeof(one)) < 0)
+		log_debug("the house is awake already");
 }

@@ -22,7 +22,4 @@ void house_close(struct house *h);
 void house_reload(struct house *h, const struct config *fresh);
 void house_free(struct house *h);
 
-/* `tallyd --upgrade-state`: the house is down. */
-int house_upgrade_state(const struct config *config, struct err *err);
-
 #endif

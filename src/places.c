@@ -8,9 +8,10 @@
 
 #include "auth/private_munged.h"
 #include "base/proc.h"
+#include "base/state.h"
 
 /* What PostgreSQL's socket adds to the runtime directory, with its lock file and a final NUL. */
-static const char longest_socket[] = "/pg/.s.PGSQL.6821.lock";
+static const char longest_socket[] = "/" RUN_PG "/.s.PGSQL." PRIVATE_PG_PORT_TEXT ".lock";
 
 /* mkdir -p.  ret_made tells whether the last one is new. */
 static int make_dirs(const char *path, mode_t mode, bool *ret_made, struct err *err)
@@ -104,7 +105,7 @@ static int take_lock(struct places *p, struct err *err)
 	char path[PATH_MAX], text[32] = "";
 	int fd;
 
-	snprintf(path, sizeof(path), "%.4000s/lock", p->state_dir);
+	snprintf(path, sizeof(path), "%.4000s/" STATE_LOCK, p->state_dir);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_set(err, ERR_SYSTEM, path, "%s", strerror(errno));
@@ -167,7 +168,7 @@ static int choose_run_dir(struct places *p, const char *link, struct err *err)
 		p->run_dir_is_ours = strcmp(dir, DEFAULT_RUN_DIR) != 0;
 		return 0;
 	}
-	if (strcmp(p->state_dir, DEFAULT_STATE_DIR) == 0 && usable(DEFAULT_RUN_DIR)) {
+	if (strcmp(p->state_dir, STATE_DIR_DEFAULT) == 0 && usable(DEFAULT_RUN_DIR)) {
 		snprintf(dir, size, "%s", DEFAULT_RUN_DIR);
 		p->run_dir_is_ours = false;
 		return 0;
@@ -188,13 +189,13 @@ static int take_run_dir(struct places *p, struct err *err)
 {
 	char link[PATH_MAX];
 
-	snprintf(link, sizeof(link), "%.4000s/run", p->state_dir);
+	snprintf(link, sizeof(link), "%.4000s/" STATE_RUN, p->state_dir);
 	if (choose_run_dir(p, link, err) < 0)
 		return -1;
 	unlink(link);
 	if (symlink(p->run_dir, link) < 0)
 		return err_set(err, ERR_SYSTEM, link, "%s", strerror(errno));
-	snprintf(p->pg_dir, sizeof(p->pg_dir), "%.100s/pg", p->run_dir);
+	snprintf(p->pg_dir, sizeof(p->pg_dir), "%.100s/" RUN_PG, p->run_dir);
 	if (mkdir(p->pg_dir, 0700) < 0 && errno != EEXIST)
 		return err_set(err, ERR_SYSTEM, p->pg_dir, "%s", strerror(errno));
 	if (chmod(p->pg_dir, 0700) < 0)
@@ -228,8 +229,8 @@ int places_announce(const struct places *p, const char *socket_path, struct err 
 	char path[PATH_MAX], fresh[PATH_MAX];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%.4000s/socket", p->state_dir);
-	snprintf(fresh, sizeof(fresh), "%.4000s/socket.new", p->state_dir);
+	snprintf(path, sizeof(path), "%.4000s/" STATE_SOCKET, p->state_dir);
+	snprintf(fresh, sizeof(fresh), "%.4000s/" STATE_SOCKET ".new", p->state_dir);
 	f = fopen(fresh, "we");
 	if (f == NULL)
 		return err_set(err, ERR_SYSTEM, fresh, "%s", strerror(errno));
@@ -245,11 +246,11 @@ void places_leave(struct places *p)
 
 	if (p->lock_fd < 0)
 		return;
-	snprintf(path, sizeof(path), "%.4000s/socket", p->state_dir);
+	snprintf(path, sizeof(path), "%.4000s/" STATE_SOCKET, p->state_dir);
 	unlink(path);
 	rmdir(p->pg_dir);
 	if (p->run_dir_is_ours && rmdir(p->run_dir) == 0) {
-		snprintf(path, sizeof(path), "%.4000s/run", p->state_dir);
+		snprintf(path, sizeof(path), "%.4000s/" STATE_RUN, p->state_dir);
 		unlink(path);
 	}
 	close(p->lock_fd);

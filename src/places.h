@@ -11,8 +11,7 @@
 
 #include "base/err.h"
 
-#define DEFAULT_STATE_DIR "/var/lib/tally"
-#define DEFAULT_RUN_DIR	  "/run/tally"
+#define DEFAULT_RUN_DIR "/run/tally"
 
 struct places {
 	char state_dir[PATH_MAX]; /* absolute */

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "house.h"
+#include "maintain.h"
 
 enum { EXIT_WRONG_USE = 2 };
 
@@ -17,6 +18,9 @@ enum {
 	OPT_DBD,
 	OPT_MUNGE,
 	OPT_DUMP_KEYS,
+	OPT_BACKUP,
+	OPT_RESTORE,
+	OPT_FORCE,
 	OPT_UPGRADE_STATE,
 };
 
@@ -37,14 +41,22 @@ static const struct {
 	{ "verbose", 'v', NULL, NULL, "log more; twice: still more" },
 	{ "test-config", 't', NULL, NULL, "say whether the configuration is right, and end" },
 	{ "dump-config-keys", OPT_DUMP_KEYS, NULL, NULL, "list the keys of tally.conf, and end" },
+	{ "backup", OPT_BACKUP, NULL, NULL, "see `tally backup`" },
+	{ "restore", OPT_RESTORE, NULL, NULL, "see `tally restore`" },
+	{ "force", OPT_FORCE, NULL, NULL, "see `tally restore`" },
 	{ "upgrade-state", OPT_UPGRADE_STATE, NULL, NULL,
 	  "bring the private PostgreSQL's data to the newest installed version, and end" },
 	{ "version", 'V', NULL, NULL, "the version" },
 	{ "help", 'h', NULL, NULL, "this text" },
 };
 
+enum action { ACTION_SERVE, ACTION_TEST_CONFIG, ACTION_BACKUP, ACTION_RESTORE, ACTION_UPGRADE };
+
 struct command_line {
-	bool foreground, test_config, upgrade_state;
+	enum action action;
+	bool foreground, force;
+	const char *word; /* the file of a backup */
+	const char *state_dir;
 	int verbose;
 	const char *file;
 	struct config_override overrides[ARRAY_LEN(options)];
@@ -111,14 +123,27 @@ static int read_command_line(int argc, char **argv, struct command_line *cl)
 		case 'D': cl->foreground = true; break;
 		case 'f': cl->file = optarg; break;
 		case 'v': cl->verbose++; break;
-		case 't': cl->test_config = true; break;
-		case OPT_UPGRADE_STATE: cl->upgrade_state = true; break;
+		case 't': cl->action = ACTION_TEST_CONFIG; break;
+		case OPT_BACKUP: cl->action = ACTION_BACKUP; break;
+		case OPT_RESTORE: cl->action = ACTION_RESTORE; break;
+		case OPT_FORCE: cl->force = true; break;
+		case OPT_UPGRADE_STATE: cl->action = ACTION_UPGRADE; break;
 		case OPT_DUMP_KEYS: config_dump_keys(stdout); return 0;
 		case 'V': puts("tallyd " TALLY_VERSION); return 0;
 		case 'h': help(); return 0;
 		case '?': return EXIT_WRONG_USE;
-		default: add_override(cl, c, optarg); break;
+		default:
+			if (c == OPT_STATE_DIR)
+				cl->state_dir = optarg;
+			add_override(cl, c, optarg);
+			break;
 		}
+	}
+	if ((cl->action == ACTION_BACKUP || cl->action == ACTION_RESTORE) && optind < argc)
+		cl->word = argv[optind++];
+	if ((cl->action == ACTION_BACKUP || cl->action == ACTION_RESTORE) && cl->word == NULL) {
+		fputs("tallyd: error: no file is named\n", stderr);
+		return EXIT_WRONG_USE;
 	}
 	if (optind < argc) {
 		fprintf(stderr, "tallyd: unexpected word \"%s\"; the client is called tally\n",
@@ -167,6 +192,11 @@ static int signals_open(void)
 {
 	sigset_t set;
 
+	/* A signal that is ignored (a shell does that to what it starts in the background) would
+	 * never be seen. */
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
@@ -204,6 +234,7 @@ static void reload(struct run *run)
 	config_compare(run->config, fresh, say_change, NULL);
 	house_reload(run->house, fresh);
 	/* The old one is still pointed to by what needs a restart, so it is kept. */
+	fresh->older = run->config;
 	run->config = fresh;
 }
 
@@ -304,6 +335,30 @@ static int into_background(int *ret_ready_fd, struct err *err)
 	return 0;
 }
 
+/* Everything but serving. */
+static int act(const struct command_line *cl, const struct config *config, struct err *err)
+{
+	switch (cl->action) {
+	case ACTION_TEST_CONFIG: puts("tallyd: the configuration is right"); return 0;
+	case ACTION_BACKUP: return maintain_backup(cl->state_dir, cl->word, err);
+	case ACTION_RESTORE: return maintain_restore(cl->state_dir, cl->word, cl->force, err);
+	case ACTION_UPGRADE: return maintain_upgrade_state(config, err);
+	case ACTION_SERVE: break;
+	}
+	return err_set(err, ERR_INTERNAL, NULL, "no such action");
+}
+
+/* What a person typed is answered in a sentence; a daemon's end goes to its log. */
+static int fail(const struct command_line *cl, const struct err *err)
+{
+	if (cl->action == ACTION_SERVE)
+		log_err(LOG_FATAL, err, "tallyd");
+	else
+		fprintf(stderr, "tallyd: error: %s%s%s\n", err->where,
+			err->where[0] != '\0' ? ": " : "", err->text);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct command_line cl = { 0 };
@@ -313,27 +368,18 @@ int main(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	run.config = load(&cl, &run.err);
-	if (run.config == NULL) {
-		log_err(LOG_FATAL, &run.err, "tallyd");
-		return 1;
-	}
-	if (cl.test_config) {
-		puts("tallyd: the configuration is right");
+	if (run.config == NULL)
+		return fail(&cl, &run.err);
+	if (cl.action != ACTION_SERVE) {
+		rc = act(&cl, run.config, &run.err) < 0 ? fail(&cl, &run.err) : 0;
 		config_free(run.config);
-		return 0;
+		return rc;
 	}
-	if (cl.upgrade_state)
-		rc = house_upgrade_state(run.config, &run.err);
-	else if (!cl.foreground && into_background(&ready_fd, &run.err) < 0)
-		rc = -1;
-	else
-		rc = 0;
+	if (!cl.foreground && into_background(&ready_fd, &run.err) < 0)
+		return fail(&cl, &run.err);
 	signal_fd = signals_open();
-	if (rc == 0 && !cl.upgrade_state)
-		rc = serve(&run, signal_fd, ready_fd);
-	if (rc < 0)
-		log_err(LOG_FATAL, &run.err, "tallyd");
+	rc = serve(&run, signal_fd, ready_fd) < 0 ? fail(&cl, &run.err) : 0;
 	close(signal_fd);
 	config_free(run.config);
-	return rc < 0 ? 1 : 0;
+	return rc;
 }

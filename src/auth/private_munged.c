@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/proc.h"
+#include "base/state.h"
 
 enum {
 	KEY_BYTES = 128,
@@ -123,7 +124,7 @@ static int fill_paths(struct private_munged *m, const struct private_munged_sett
 	struct sockaddr_un un;
 	struct arena *a = m->arena;
 
-	m->dir = arena_printf(a, "%s/munge", s->state_dir);
+	m->dir = arena_printf(a, "%s/" STATE_MUNGE, s->state_dir);
 	m->key = arena_printf(a, "%s/munge.key", m->dir);
 	m->pid_file = arena_printf(a, "%s/munged.pid", m->dir);
 	m->log_file = arena_printf(a, "%s/munged.log", m->dir);

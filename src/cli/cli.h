@@ -30,4 +30,10 @@ int cli_fail(const char *command, const struct err *err);
 int cmd_sacct(const struct cli *cli, int argc, char **argv);
 extern const struct option_set sacct_options;
 
+/* backup, restore, upgrade-state: on the private PostgreSQL of this machine */
+int cmd_backup(const struct cli *cli, int argc, char **argv);
+int cmd_restore(const struct cli *cli, int argc, char **argv);
+int cmd_upgrade_state(const struct cli *cli, int argc, char **argv);
+extern const struct option_set backup_options, restore_options, upgrade_options;
+
 #endif

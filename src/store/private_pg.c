@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/proc.h"
+#include "base/state.h"
 
 enum {
-	PG_PORT = 6821, /* names the socket file; not a TCP port */
 	PG_OLDEST = 15,
 	VERSION_MS = 10000,
 	INITDB_MS = 120000,
@@ -257,14 +257,15 @@ static int fill_paths(struct private_pg *pg, const struct private_pg_settings *s
 
 	pg->state_dir = arena_strdup(a, s->state_dir);
 	pg->socket_dir = arena_strdup(a, s->socket_dir);
-	pg->data_dir = arena_printf(a, "%s/pg", s->state_dir);
+	pg->data_dir = arena_printf(a, "%s/" STATE_PG, s->state_dir);
 	pg->log_file = arena_printf(a, "%s/postgresql.log", s->state_dir);
-	pg->dsn =
-		arena_printf(a, "host=%s port=%d user=tally dbname=tally", s->socket_dir, PG_PORT);
+	pg->dsn = arena_printf(a, "host=%s port=%d user=tally dbname=tally", s->socket_dir,
+			       PRIVATE_PG_PORT);
 	pg->admin_dsn = arena_printf(a, "host=%s port=%d user=postgres dbname=postgres",
-				     s->socket_dir, PG_PORT);
+				     s->socket_dir, PRIVATE_PG_PORT);
 	pg->cancel_fd = s->cancel_fd;
-	if (strlen(s->socket_dir) + strlen("/.s.PGSQL.6821.lock") > SOCKET_PATH_MOST)
+	if (strlen(s->socket_dir) + strlen("/.s.PGSQL." PRIVATE_PG_PORT_TEXT ".lock") >
+	    SOCKET_PATH_MOST)
 		return err_set(err, ERR_INVALID, s->socket_dir,
 			       "too long for PostgreSQL's socket (%d bytes at most with its name)",
 			       SOCKET_PATH_MOST);
@@ -406,7 +407,7 @@ static int adopt(struct private_pg *pg, struct err *err)
 	 * any more: PostgreSQL would take an unreaped zombie for a running one. */
 	snprintf(path, sizeof(path), "%s/postmaster.pid", pg->data_dir);
 	unlink(path);
-	snprintf(path, sizeof(path), "%s/.s.PGSQL.%d.lock", pg->socket_dir, PG_PORT);
+	snprintf(path, sizeof(path), "%s/.s.PGSQL.%d.lock", pg->socket_dir, PRIVATE_PG_PORT);
 	unlink(path);
 	return 0;
 }
@@ -430,7 +431,7 @@ static int launch(struct private_pg *pg, struct err *err)
 		arena_printf(a, "%s/postgres", pg->bin_dir),
 		"-D", pg->data_dir,
 		"-c", "listen_addresses=",
-		"-c", arena_printf(a, "port=%d", PG_PORT),
+		"-c", arena_printf(a, "port=%d", PRIVATE_PG_PORT),
 		"-c", arena_printf(a, "unix_socket_directories=%s", pg->socket_dir),
 		"-c", "unix_socket_permissions=0700",
 		"-c", "logging_collector=off",
@@ -532,6 +533,18 @@ static int make_database(struct private_pg *pg, struct err *err)
 	return rc;
 }
 
+/* For `tally backup` and whoever else needs the programs that fit the data. */
+static void record_programs(const struct private_pg *pg)
+{
+	char link[PATH_MAX], fresh[PATH_MAX];
+
+	snprintf(link, sizeof(link), "%s/" STATE_PG_BIN, pg->state_dir);
+	snprintf(fresh, sizeof(fresh), "%s/" STATE_PG_BIN ".new", pg->state_dir);
+	unlink(fresh);
+	if (symlink(pg->bin_dir, fresh) == 0)
+		rename(fresh, link);
+}
+
 int private_pg_up(struct private_pg *pg, struct err *err)
 {
 	int running;
@@ -543,6 +556,7 @@ int private_pg_up(struct private_pg *pg, struct err *err)
 		return -1;
 	if (running == 0 && launch(pg, err) < 0)
 		return -1;
+	record_programs(pg);
 	if (wait_for_answer(pg, err) < 0)
 		return -1;
 	return make_database(pg, err);
