@@ -1,5 +1,8 @@
 #include "base/err.h"
 
+#undef err_set
+#undef err_prefix
+
 static const struct err_kind kinds[ERR_COUNT] = {
 #define E(name, http, dbd, title, hint) { #name, http, dbd, title, hint },
 #include "base/errors.def"

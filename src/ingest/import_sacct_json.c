@@ -410,8 +410,11 @@ static int read_tres_item(struct jscan *j, struct tres_item *ret)
 		else
 			jscan_skip(j);
 	}
-	if (!j->failed && ret->type == NULL)
-		return jscan_fail(j, "a TRES has no type");
+	if (ret->type == NULL) {
+		if (!j->failed)
+			jscan_fail(j, "a TRES has no type");
+		return -1;
+	}
 	return j->failed ? -1 : 0;
 }
 

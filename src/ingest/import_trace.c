@@ -54,7 +54,7 @@ static int one_row(struct import_run *run, const struct trace *trace, const stru
 {
 	struct trace_job t = { .job = import_begin_job(run, row->line) };
 	struct err err;
-	const char *text;
+	const char *text = "";
 	int rc;
 
 	if (t.job == NULL)
