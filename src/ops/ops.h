@@ -5,6 +5,7 @@
 
 #include "auth/identity.h"
 #include "core/filter.h"
+#include "core/page.h"
 #include "ingest/ingest.h"
 
 struct store;
@@ -66,21 +67,6 @@ int ops_quarantine(struct ops *ops, const struct identity *who, int64_t after, i
 int ops_quarantine_replay(struct ops *ops, const struct identity *who, int64_t id,
 			  const char *mended, size_t mended_len, int64_t now, struct arena *arena,
 			  struct verdict *ret, int *ret_retry_after_s, struct err *err);
-
-enum job_order { ORDER_JOB_ID, ORDER_SUBMIT, ORDER_START, ORDER_END, ORDER_FIELD };
-
-struct job_page {
-	uint64_t fields[HAS_WORDS]; /* which columns are wanted; 0 = all */
-	enum job_order order;       /* ORDER_JOB_ID: cluster, job id, submit descending: key order,
-				       read in pages; any other is spooled first */
-	int order_field;            /* ORDER_FIELD: JOB_* */
-	bool descending;
-	int64_t limit;              /* -1 = all */
-	const char *after;          /* cursor of an earlier answer, or NULL */
-};
-
-/* One row: the job, and its steps when the filter asks for them.  Return < 0 to stop. */
-typedef int job_sink(const struct job *job, const struct step *steps, size_t n_steps, void *arg);
 
 /* Jobs one by one, as `who` may see them.  Memory does not depend on how many there are.  `now`
  * stands for the end of what has not ended.  ret_after (arena) is the cursor that continues after
