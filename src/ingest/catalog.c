@@ -1,0 +1,330 @@
+#include "ingest/catalog.h"
+
+#include "core/tres.h"
+#include "ingest/names.h"
+#include "store/partition.h"
+#include "store/registry.h"
+
+#include "base/clock.h"
+
+/* An administrator may take a cluster away; records of it are refused at most so much later. */
+#define CLUSTERS_FRESH_MS 2000
+
+struct catalog {
+	bool register_clusters;
+	struct names clusters;
+	int64_t clusters_read_ms; /* 0 = never */
+	struct names tres;
+	bool tres_read;
+	struct span span;
+	bool span_read;
+	int *months; /* whose partitions are there */
+	size_t n_months, cap_months;
+};
+
+struct catalog *catalog_new(bool register_clusters)
+{
+	struct catalog *c = xcalloc(1, sizeof(*c));
+
+	c->register_clusters = register_clusters;
+	return c;
+}
+
+void catalog_forget(struct catalog *c)
+{
+	names_clear(&c->clusters);
+	names_clear(&c->tres);
+	c->clusters_read_ms = 0;
+	c->tres_read = c->span_read = false;
+	c->n_months = 0;
+}
+
+void catalog_free(struct catalog *c)
+{
+	if (c == NULL)
+		return;
+	names_fini(&c->clusters);
+	names_fini(&c->tres);
+	free(c->months);
+	free(c);
+}
+
+const struct span *catalog_span(const struct catalog *c)
+{
+	return &c->span;
+}
+
+/* What is at work here. */
+struct prepare {
+	struct catalog *c;
+	struct write_tx *tx;
+	int64_t epoch;
+	struct obstacles *obs;
+	struct item *const *items;
+	size_t n;
+	int64_t now_ms;
+	struct err *err;
+};
+
+static void add_name(const char *name, void *set)
+{
+	names_add(set, name, strlen(name));
+}
+
+/* A lock is an obstacle and no failure: 1.  Else -1. */
+static int met(const struct prepare *p, enum obstacle_kind kind, int month)
+{
+	if (write_fault(p->tx) != FAULT_LOCKED)
+		return -1;
+	write_rollback(p->tx);
+	obstacle_met(p->obs, kind, month, p->now_ms);
+	return 1;
+}
+
+/* ---- clusters */
+
+static int read_clusters(const struct prepare *p)
+{
+	struct names found = { 0 };
+
+	if (p->c->clusters_read_ms != 0 && p->now_ms < p->c->clusters_read_ms + CLUSTERS_FRESH_MS)
+		return 0;
+	if (registry_clusters(p->tx, add_name, &found, p->err) < 0) {
+		names_fini(&found);
+		return met(p, OBSTACLE_REGISTRY, 0) < 0 ? -1 : 0; /* go on with what is known */
+	}
+	names_fini(&p->c->clusters);
+	p->c->clusters = found;
+	p->c->clusters_read_ms = p->now_ms;
+	return 0;
+}
+
+static void refuse_cluster(struct item *it)
+{
+	it->outcome = VERDICT_REFUSED;
+	err_set(&it->err, ERR_INVALID, "cluster",
+		"\"%s\" is not registered, and clusters do not register themselves here",
+		it->rec->cluster);
+}
+
+static int add_cluster(const struct prepare *p, struct item *it)
+{
+	const char *name = it->rec->cluster;
+
+	if (!p->c->register_clusters) {
+		refuse_cluster(it);
+		return 0;
+	}
+	if (obstacle_stands(p->obs, OBSTACLE_REGISTRY, 0, p->now_ms)) {
+		it->held = true;
+		return 0;
+	}
+	if (registry_add_cluster(p->tx, p->epoch, name, time(NULL), p->err) < 0) {
+		it->held = true;
+		return met(p, OBSTACLE_REGISTRY, 0) < 0 ? -1 : 0;
+	}
+	obstacle_gone(p->obs, OBSTACLE_REGISTRY, 0);
+	names_add(&p->c->clusters, name, strlen(name));
+	return 0;
+}
+
+static int prepare_clusters(const struct prepare *p)
+{
+	const char *last = NULL;
+
+	if (read_clusters(p) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n; i++) {
+		struct item *it = p->items[i];
+		const char *name = it->rec->cluster;
+
+		if (it->outcome == VERDICT_REFUSED || (last != NULL && strcmp(name, last) == 0))
+			continue;
+		if (!names_has(&p->c->clusters, name, strlen(name)) && add_cluster(p, it) < 0)
+			return -1;
+		last = it->outcome == VERDICT_REFUSED || it->held ? NULL : name;
+	}
+	return 0;
+}
+
+/* ---- TRES */
+
+static const enum job_field job_tres[] = { JOB_tres_req, JOB_tres_alloc };
+static const enum step_field step_tres[] = { STEP_tres_alloc, STEP_in_max,  STEP_in_min,
+					     STEP_in_ave,     STEP_in_tot,  STEP_out_max,
+					     STEP_out_min,    STEP_out_ave, STEP_out_tot };
+
+struct missing {
+	const struct names *known;
+	struct names names;
+	bool any; /* of the record at hand */
+};
+
+static void look_at(struct missing *m, const char *text)
+{
+	struct tres t;
+
+	for (const char *at = text; tres_next(&at, &t);)
+		if (!names_has(m->known, t.name, t.len)) {
+			names_add(&m->names, t.name, t.len);
+			m->any = true;
+		}
+}
+
+static const char *text_of(const void *row, const struct field *f)
+{
+	return *(const char *const *)(const void *)((const char *)row + f->offset);
+}
+
+static void look_at_record(struct missing *m, const struct record *rec)
+{
+	m->any = false;
+	for (size_t i = 0; i < ARRAY_LEN(job_tres); i++)
+		if (has_bit(rec->job.has, job_tres[i]))
+			look_at(m, text_of(&rec->job, &job_fields[job_tres[i]]));
+	for (size_t s = 0; s < rec->n_steps; s++)
+		for (size_t i = 0; i < ARRAY_LEN(step_tres); i++)
+			if (has_bit(rec->steps[s].has, step_tres[i]))
+				look_at(m, text_of(&rec->steps[s], &step_fields[step_tres[i]]));
+	if (rec->kind == REC_NODE_EVENT)
+		look_at(m, rec->node.tres);
+	if (rec->kind == REC_CLUSTER_TRES)
+		look_at(m, rec->tres.tres);
+}
+
+static int read_tres(const struct prepare *p)
+{
+	if (p->c->tres_read)
+		return 0;
+	if (registry_tres(p->tx, add_name, &p->c->tres, p->err) < 0)
+		return met(p, OBSTACLE_REGISTRY, 0) < 0 ? -1 : 0;
+	p->c->tres_read = true;
+	return 0;
+}
+
+static int add_tres(const struct prepare *p, const struct names *missing)
+{
+	const char **list = xcalloc(missing->n, sizeof(*list));
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < missing->cap; i++)
+		if (missing->v[i] != NULL)
+			list[n++] = missing->v[i];
+	rc = registry_add_tres(p->tx, p->epoch, list, n, p->err);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		names_add(&p->c->tres, list[i], strlen(list[i]));
+	free(list);
+	return rc;
+}
+
+/* Those that name what is still missing wait. */
+static void hold_missing_tres(const struct prepare *p)
+{
+	struct missing m = { .known = &p->c->tres };
+
+	for (size_t i = 0; i < p->n; i++) {
+		look_at_record(&m, p->items[i]->rec);
+		p->items[i]->held |= m.any;
+	}
+	names_fini(&m.names);
+}
+
+static int prepare_tres(const struct prepare *p)
+{
+	struct missing m = { .known = &p->c->tres };
+	int rc = 0;
+
+	if (read_tres(p) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n; i++)
+		if (p->items[i]->outcome != VERDICT_REFUSED)
+			look_at_record(&m, p->items[i]->rec);
+	if (m.names.n == 0)
+		return 0;
+	if (obstacle_stands(p->obs, OBSTACLE_REGISTRY, 0, p->now_ms)) {
+		hold_missing_tres(p);
+	} else if (add_tres(p, &m.names) < 0) {
+		rc = met(p, OBSTACLE_REGISTRY, 0);
+		if (rc > 0)
+			hold_missing_tres(p);
+	} else {
+		obstacle_gone(p->obs, OBSTACLE_REGISTRY, 0);
+	}
+	names_fini(&m.names);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- months */
+
+static bool month_known(const struct catalog *c, int month)
+{
+	for (size_t i = c->n_months; i > 0; i--)
+		if (c->months[i - 1] == month)
+			return true;
+	return false;
+}
+
+static void know_month(struct catalog *c, int month)
+{
+	if (c->n_months == c->cap_months) {
+		c->cap_months = c->cap_months != 0 ? c->cap_months * 2 : 32;
+		c->months = xrealloc(c->months, c->cap_months * sizeof(int));
+	}
+	c->months[c->n_months++] = month;
+}
+
+/* 0 when it is there, 1 when a lock is in the way. */
+static int ensure_month(const struct prepare *p, int month)
+{
+	if (obstacle_stands(p->obs, OBSTACLE_MONTH, month, p->now_ms))
+		return 1;
+	if (month_known(p->c, month))
+		return 0;
+	if (write_ensure_month(p->tx, month, p->err) < 0)
+		return met(p, OBSTACLE_MONTH, month);
+	know_month(p->c, month);
+	return 0;
+}
+
+static bool is_of_job(const struct record *rec)
+{
+	return rec->kind != REC_NODE_EVENT && rec->kind != REC_CLUSTER_TRES;
+}
+
+static int prepare_months(const struct prepare *p)
+{
+	struct catalog *c = p->c;
+	int last = -1, rc;
+
+	if (!c->span_read && write_read_span(p->tx, &c->span, p->err) < 0)
+		return -1;
+	c->span_read = true;
+	for (size_t i = 0; i < p->n; i++) {
+		struct item *it = p->items[i];
+
+		if (it->outcome == VERDICT_REFUSED || !is_of_job(it->rec) || !it->rec->submit_known)
+			continue;
+		it->month = span_month(&c->span, it->rec->job.submit_at);
+		if (it->month == last)
+			continue;
+		rc = ensure_month(p, it->month);
+		if (rc < 0)
+			return -1;
+		it->held |= rc > 0;
+		last = rc > 0 ? -1 : it->month;
+	}
+	return 0;
+}
+
+int catalog_prepare(struct catalog *c, struct write_tx *tx, int64_t epoch, struct obstacles *obs,
+		    struct item *const *items, size_t n, struct err *err)
+{
+	const struct prepare p = { c, tx, epoch, obs, items, n, monotonic_ms(), err };
+
+	if (prepare_clusters(&p) < 0 || prepare_tres(&p) < 0 || prepare_months(&p) < 0) {
+		write_rollback(tx);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* ingest/catalog.h: what must be in the database before records can be written: their clusters,
+ * the names of their TRES, the partitions of their months.  What is missing is made in short
+ * transactions of its own; what is known to be there costs a look-up in memory. */
+#ifndef TALLY_INGEST_CATALOG_H
+#define TALLY_INGEST_CATALOG_H
+
+#include "ingest/obstacle.h"
+#include "ingest/plan.h"
+#include "store/write_tx.h"
+
+struct catalog;
+struct span;
+
+struct catalog *catalog_new(bool register_clusters);
+void catalog_free(struct catalog *c); /* takes NULL */
+/* Knows nothing any more: another daemon may have changed it. */
+void catalog_forget(struct catalog *c);
+
+/* As of the last catalog_prepare. */
+const struct span *catalog_span(const struct catalog *c);
+
+/* Prepares what the items need and sets their month.  An item whose need cannot be met now is held
+ * (and the obstacle noted), one whose cluster is unknown is refused.  -1 with the transaction's
+ * fault when the database fails as a whole. */
+int catalog_prepare(struct catalog *c, struct write_tx *tx, int64_t epoch, struct obstacles *obs,
+		    struct item *const *items, size_t n, struct err *err);
+
+#endif
