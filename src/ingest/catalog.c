@@ -62,6 +62,7 @@ struct prepare {
 	struct obstacles *obs;
 	struct item *const *items;
 	size_t n;
+	struct arena *arena;
 	int64_t now_ms;
 	struct err *err;
 };
@@ -99,12 +100,15 @@ static int read_clusters(const struct prepare *p)
 	return 0;
 }
 
-static void refuse_cluster(struct item *it)
+static void refuse_cluster(const struct prepare *p, struct item *it)
 {
-	it->outcome = VERDICT_REFUSED;
-	err_set(&it->err, ERR_INVALID, "cluster",
+	struct err *err = ARENA_NEW(p->arena, struct err);
+
+	err_set(err, ERR_INVALID, "cluster",
 		"\"%s\" is not registered, and clusters do not register themselves here",
 		it->rec->cluster);
+	it->outcome = VERDICT_REFUSED;
+	it->err = err;
 }
 
 static int add_cluster(const struct prepare *p, struct item *it)
@@ -112,7 +116,7 @@ static int add_cluster(const struct prepare *p, struct item *it)
 	const char *name = it->rec->cluster;
 
 	if (!p->c->register_clusters) {
-		refuse_cluster(it);
+		refuse_cluster(p, it);
 		return 0;
 	}
 	if (obstacle_stands(p->obs, OBSTACLE_REGISTRY, 0, p->now_ms)) {
@@ -318,9 +322,9 @@ static int prepare_months(const struct prepare *p)
 }
 
 int catalog_prepare(struct catalog *c, struct write_tx *tx, int64_t epoch, struct obstacles *obs,
-		    struct item *const *items, size_t n, struct err *err)
+		    struct item *const *items, size_t n, struct arena *arena, struct err *err)
 {
-	const struct prepare p = { c, tx, epoch, obs, items, n, monotonic_ms(), err };
+	const struct prepare p = { c, tx, epoch, obs, items, n, arena, monotonic_ms(), err };
 
 	if (prepare_clusters(&p) < 0 || prepare_tres(&p) < 0 || prepare_months(&p) < 0) {
 		write_rollback(tx);

@@ -26,11 +26,16 @@ struct item {
 	int month;                 /* of the job's submission, as store counts them */
 	bool held;                 /* something stands in its way: not this time */
 	enum verdict_kind outcome; /* what will be told after the commit */
-	struct err err;            /* REFUSED: why */
+	const struct err *err;     /* REFUSED: why */
 	int64_t quarantine_id;
 	uint64_t row_id;
 	struct item *next;         /* of the same job, in order of arrival */
 };
+
+static inline bool item_is_of_job(const struct item *it)
+{
+	return it->rec->kind != REC_NODE_EVENT && it->rec->kind != REC_CLUSTER_TRES;
+}
 
 struct plan_step {
 	struct step now;
@@ -70,7 +75,7 @@ struct plan {
 	size_t step_buckets;
 };
 
-/* Complete records that ended before are purged; 0 = no horizon. */
+/* Complete records that ended before are purged; INT64_MIN = none are. */
 struct horizon {
 	int64_t job, step;
 };

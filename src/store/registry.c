@@ -41,7 +41,7 @@ int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, i
 	};
 	struct buf *args;
 
-	if (write_begin(tx, epoch, err) < 0)
+	if (write_begin(tx, epoch, NULL, err) < 0)
 		return -1;
 	args = write_args(tx);
 	bin_text(args, name);
@@ -68,7 +68,7 @@ int registry_add_tres(struct write_tx *tx, int64_t epoch, const char *const *nam
 			    "ON CONFLICT (type, name) DO NOTHING"
 	};
 
-	if (write_begin(tx, epoch, err) < 0)
+	if (write_begin(tx, epoch, NULL, err) < 0)
 		return -1;
 	bin_text_array(write_args(tx), names, n);
 	if (write_run(tx, &st, NULL, err) < 0)

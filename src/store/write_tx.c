@@ -1,6 +1,7 @@
 #include "store/write_tx.h"
 
 #include "base/arena.h"
+#include "store/advisory.h"
 #include "store/binrow.h"
 #include "store/store.h"
 
@@ -24,6 +25,7 @@ struct write_tx {
 	enum write_scope scope, fault_scope;
 	int month, fault_month;
 	struct buf args;
+	PGresult *horizons; /* NULL = there are none; one of kept */
 	PGresult **kept;
 	size_t n_kept, cap_kept;
 	struct leaf leaves[LEAVES];
@@ -135,12 +137,41 @@ static int connect_session(struct write_tx *tx, struct err *err)
 	return 0;
 }
 
-static const struct statement check_epoch = {
-	"check_epoch", "SELECT 1 FROM daemon WHERE epoch = $1::bigint FOR SHARE"
-};
-
-int write_begin(struct write_tx *tx, int64_t epoch, struct err *err)
+/* Rows stay in the month they are written to: who moves months waits. */
+static int begin(struct write_tx *tx, struct err *err)
 {
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "BEGIN; SELECT pg_advisory_xact_lock_shared(%d, %d)",
+		 ADVISORY_CLASS, ADVISORY_SPAN);
+	return pg_script(tx->pg, sql, err) < 0 ? write_failed(tx) : 0;
+}
+
+static int fail_begin(struct write_tx *tx, enum write_fault fault, const char *text,
+		      struct err *err)
+{
+	tx->fault = fault;
+	tx->fault_scope = SCOPE_WHOLE;
+	return err_set(err, ERR_BUSY, NULL, "%s", text);
+}
+
+static int load_horizons(struct write_tx *tx, struct err *err)
+{
+	static const struct statement load = { "horizons",
+					       "SELECT cluster, kind, before FROM purge_horizon" };
+
+	write_args(tx);
+	return write_run(tx, &load, &tx->horizons, err);
+}
+
+int write_begin(struct write_tx *tx, int64_t epoch, const struct span *span, struct err *err)
+{
+	static const struct statement check = {
+		"write_begin", "SELECT coalesce(s.generation, -1), "
+			       "(SELECT count(*) FROM purge_horizon) FROM daemon d "
+			       "LEFT JOIN job_span s ON true WHERE d.epoch = $1::bigint "
+			       "FOR SHARE OF d"
+	};
 	PGresult *r;
 
 	assert(!tx->open);
@@ -149,16 +180,43 @@ int write_begin(struct write_tx *tx, int64_t epoch, struct err *err)
 	write_in_scope(tx, SCOPE_WHOLE, 0);
 	tx->fault = FAULT_NONE;
 	tx->open = true;
-	if (pg_begin(tx->pg, err) < 0)
-		return write_failed(tx);
-	bin_i64(write_args(tx), epoch);
-	if (write_run(tx, &check_epoch, &r, err) < 0)
+	if (begin(tx, err) < 0)
 		return -1;
-	if (PQntuples(r) == 1)
-		return 0;
-	tx->fault = FAULT_FENCED;
-	tx->fault_scope = SCOPE_WHOLE;
-	return err_set(err, ERR_BUSY, NULL, "another tallyd has become the active one");
+	bin_i64(write_args(tx), epoch);
+	if (write_run(tx, &check, &r, err) < 0)
+		return -1;
+	if (PQntuples(r) != 1)
+		return fail_begin(tx, FAULT_FENCED, "another tallyd has become the active one", err);
+	if (span != NULL && bin_read_i64(r, 0, 0) != span->generation)
+		return fail_begin(tx, FAULT_SCHEMA, "the months have moved", err);
+	return bin_read_i64(r, 0, 1) > 0 ? load_horizons(tx, err) : 0;
+}
+
+int64_t write_horizon(const struct write_tx *tx, const char *cluster, const char *kind)
+{
+	const PGresult *r = tx->horizons;
+
+	for (int i = 0; r != NULL && i < PQntuples(r); i++)
+		if (strcmp(PQgetvalue(r, i, 0), cluster) == 0 &&
+		    strcmp(PQgetvalue(r, i, 1), kind) == 0)
+			return bin_read_i64(r, i, 2);
+	return INT64_MIN;
+}
+
+int write_read_span(struct write_tx *tx, struct span *ret_span, struct err *err)
+{
+	if (connect_session(tx, err) < 0)
+		return -1;
+	write_in_scope(tx, SCOPE_WHOLE, 0);
+	return partition_span(tx->pg, ret_span, err) < 0 ? write_failed(tx) : 0;
+}
+
+int write_ensure_month(struct write_tx *tx, int month, struct err *err)
+{
+	if (connect_session(tx, err) < 0)
+		return -1;
+	write_in_scope(tx, SCOPE_MONTH, month);
+	return partition_ensure(tx->pg, month, err) < 0 ? write_failed(tx) : 0;
 }
 
 static void free_kept(struct write_tx *tx)
@@ -166,6 +224,7 @@ static void free_kept(struct write_tx *tx)
 	for (size_t i = 0; i < tx->n_kept; i++)
 		PQclear(tx->kept[i]);
 	tx->n_kept = 0;
+	tx->horizons = NULL;
 }
 
 int write_commit(struct write_tx *tx, struct err *err)

@@ -9,6 +9,7 @@
 #ifndef TALLY_STORE_WRITE_TX_H
 #define TALLY_STORE_WRITE_TX_H
 
+#include "store/partition.h"
 #include "store/pg.h"
 
 struct store;
@@ -36,14 +37,24 @@ struct write_tx *write_tx_new(struct store *store, int lock_timeout_ms);
 void write_tx_free(struct write_tx *tx); /* takes NULL */
 
 /* These and all that writes: 0, or -1 with err and the fault. */
-int write_begin(struct write_tx *tx, int64_t epoch, struct err *err);
+
+/* span: what the rows' months were counted by; FAULT_SCHEMA when it is another one now.  NULL: no
+ * rows of jobs are written. */
+int write_begin(struct write_tx *tx, int64_t epoch, const struct span *span, struct err *err);
 int write_commit(struct write_tx *tx, struct err *err);
+/* What ended before was purged, by the state at write_begin; kind: "job", "step".  INT64_MIN when
+ * nothing was. */
+int64_t write_horizon(const struct write_tx *tx, const char *cluster, const char *kind);
 /* Also frees the rows that were read.  Does nothing when none is open. */
 void write_rollback(struct write_tx *tx);
 
 /* Of the last failure. */
 enum write_fault write_fault(const struct write_tx *tx);
 enum write_scope write_fault_scope(const struct write_tx *tx, int *ret_month);
+
+/* Outside a transaction. */
+int write_read_span(struct write_tx *tx, struct span *ret_span, struct err *err);
+int write_ensure_month(struct write_tx *tx, int month, struct err *err);
 
 /* --- for the files of store that write */
 

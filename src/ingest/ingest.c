@@ -1,0 +1,243 @@
+#include "ingest/ingest.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/merge.h"
+#include "ingest/queue.h"
+#include "ingest/writer.h"
+#include "store/lock.h"
+#include "store/partition.h"
+#include "store/pg.h"
+#include "store/store.h"
+
+/* Most records in one transaction; more than that gains nothing. */
+#define COMMIT_RECORDS	  20000
+/* A daemon takes over within ten seconds, so a lock that is lost must be noticed in a few. */
+#define LOCK_CHECK_MS	  2000
+#define STANDBY_TRY_MS	  1000
+#define PAUSE_FIRST_MS	  100
+#define PAUSE_MOST_MS	  3000
+#define WAIT_MS		  30000
+#define RETRY_FULL_S	  1
+#define RETRY_LATER_S	  5
+
+enum standing {
+	SEEKING, /* nobody is known to be active: trying to be */
+	ACTIVE,
+	STANDBY, /* another daemon is */
+};
+
+struct ingest {
+	struct store *store;
+	struct ingest_settings settings;
+	struct queue *queue;
+	struct writer *writer;
+	struct daemon_lock *lock;
+	char name[128]; /* of this daemon */
+	pthread_t thread;
+	/* the thread's own */
+	enum standing standing;
+	int64_t lock_checked_ms;
+	int64_t rested_at_ms;
+	int pause_ms;
+	/* shared */
+	pthread_mutex_t mutex; /* guards what follows */
+	bool stop;
+	int64_t stop_by_ms;
+	struct ingest_stats stats;
+};
+
+/* ---- what both sides see */
+
+static bool stopping(struct ingest *in, int64_t *ret_by_ms)
+{
+	bool stop;
+
+	pthread_mutex_lock(&in->mutex);
+	stop = in->stop;
+	*ret_by_ms = in->stop_by_ms;
+	pthread_mutex_unlock(&in->mutex);
+	return stop;
+}
+
+static void note_stats(struct ingest *in)
+{
+	const struct writer_stats *w = writer_stats(in->writer);
+	struct ingest_stats *s = &in->stats;
+
+	pthread_mutex_lock(&in->mutex);
+	s->accepted = w->accepted;
+	s->duplicate = w->duplicate;
+	s->refused = w->refused;
+	s->purged = w->purged;
+	s->commits = w->commits;
+	s->failed_commits = w->failed_commits;
+	s->commit_us_sum = w->commit_us_sum;
+	memcpy(s->commit_us_buckets, w->commit_us_buckets, sizeof(s->commit_us_buckets));
+	s->active = in->standing == ACTIVE;
+	pthread_mutex_unlock(&in->mutex);
+}
+
+void ingest_get_stats(struct ingest *in, struct ingest_stats *ret)
+{
+	struct queue_level level = queue_level(in->queue);
+
+	pthread_mutex_lock(&in->mutex);
+	*ret = in->stats;
+	pthread_mutex_unlock(&in->mutex);
+	ret->queued_now = level.records;
+	ret->queued_bytes = level.bytes;
+}
+
+/* ---- the thread: active or not */
+
+/* Interrupted by queue_wake. */
+static void pause_for(struct ingest *in, int ms)
+{
+	int64_t until = monotonic_ms() + ms;
+
+	queue_take(in->queue, 0, INT64_MAX, until);
+}
+
+/* Before the first start there is no partition. */
+static int make_partitions(struct ingest *in, struct err *err)
+{
+	struct pg *pg = store_maintainer(in->store, err);
+	struct span span;
+	int rc;
+
+	if (pg == NULL)
+		return -1;
+	rc = partition_span(pg, &span, err);
+	if (rc < 0)
+		rc = partition_maintain(pg, time(NULL), err);
+	pg_close(pg);
+	return rc;
+}
+
+static void step_back(struct ingest *in, enum standing to, const struct err *why)
+{
+	in->standing = to;
+	queue_close(in->queue, why);
+	queue_fail(in->queue, why);
+	note_stats(in);
+}
+
+static void seek(struct ingest *in)
+{
+	struct err err = { 0 };
+	int64_t epoch = 0;
+	int rc = daemon_lock_try(in->lock, in->name, time(NULL), &epoch, &err);
+
+	if (rc > 0 && make_partitions(in, &err) < 0)
+		rc = -1;
+	if (rc > 0) {
+		in->standing = ACTIVE;
+		in->pause_ms = 0;
+		in->lock_checked_ms = monotonic_ms();
+		writer_begin_epoch(in->writer, epoch);
+		queue_open(in->queue);
+		note_stats(in);
+		return;
+	}
+	if (rc == 0)
+		step_back(in, STANDBY, &err);
+	pause_for(in, STANDBY_TRY_MS);
+}
+
+static void check_lock(struct ingest *in)
+{
+	struct err err = { 0 };
+
+	if (monotonic_ms() < in->lock_checked_ms + LOCK_CHECK_MS)
+		return;
+	in->lock_checked_ms = monotonic_ms();
+	if (daemon_lock_check(in->lock, &err) < 0)
+		in->standing = SEEKING; /* callers go on waiting: it may well be ours again */
+}
+
+/* ---- the thread: writing */
+
+static void recover(struct ingest *in)
+{
+	in->rested_at_ms = 0;
+	in->pause_ms = in->pause_ms == 0 ? PAUSE_FIRST_MS : 2 * in->pause_ms;
+	if (in->pause_ms > PAUSE_MOST_MS)
+		in->pause_ms = PAUSE_MOST_MS;
+	in->lock_checked_ms = 0; /* it may have gone with the connection */
+	pause_for(in, in->pause_ms);
+}
+
+static void write_tickets(struct ingest *in, struct ticket *tickets)
+{
+	struct err err = { 0 };
+	enum writer_end end = writer_write(in->writer, tickets, &err);
+	int64_t next = writer_next_ms(in->writer);
+
+	queue_settle(in->queue, tickets);
+	note_stats(in);
+	in->rested_at_ms = next == INT64_MAX ? 0 : next;
+	switch (end) {
+	case WRITER_DONE: in->pause_ms = 0; break;
+	case WRITER_LOST: recover(in); break;
+	case WRITER_FENCED:
+		daemon_lock_drop(in->lock);
+		step_back(in, STANDBY, &err);
+		break;
+	}
+}
+
+static void work(struct ingest *in)
+{
+	struct ticket *tickets;
+
+	if (in->standing != ACTIVE) {
+		seek(in);
+		return;
+	}
+	check_lock(in);
+	if (in->standing != ACTIVE)
+		return;
+	tickets = queue_take(in->queue, COMMIT_RECORDS, in->rested_at_ms,
+			     in->lock_checked_ms + LOCK_CHECK_MS);
+	if (tickets != NULL)
+		write_tickets(in, tickets);
+}
+
+static void *writer_main(void *arg)
+{
+	struct ingest *in = arg;
+	int64_t by_ms;
+
+	while (!stopping(in, &by_ms) ||
+	       (queue_level(in->queue).records > 0 && monotonic_ms() < by_ms))
+		work(in);
+	return NULL;
+}
+
+/* ---- the callers' side */
+
+struct ingest *ingest_start(struct store *store, const struct ingest_settings *settings,
+			    struct err *err)
+{
+	struct ingest *in = xcalloc(1, sizeof(*in));
+	char host[96] = "";
+	int rc;
+
+	in->store = store;
+	in->settings = *settings;
+	in->queue = queue_new(settings->queue_records, settings->queue_bytes);
+	in->writer = writer_new(store, settings);
+	in->lock = daemon_lock_new(store);
+	gethostname(host, sizeof(host) - 1);
+	snprintf(in->name, sizeof(in->name), "%s pid %d", host, (int)getpid());
+	pthread_mutex_init(&in->mutex, NULL);
+	rc = pthread_create(&in->thread, NULL, writer_main, in);
+	if (rc == 0)
+		return in;
+	err_set(err, ERR_SYSTEM, NULL, "cannot start the writer's thread: %s", strerror(rc));
+	ingest_free(in);
+	return NULL;
+}
