@@ -93,12 +93,9 @@ void ingest_get_stats(struct ingest *in, struct ingest_stats *ret)
 
 /* ---- the thread: active or not */
 
-/* Interrupted by queue_wake. */
 static void pause_for(struct ingest *in, int ms)
 {
-	int64_t until = monotonic_ms() + ms;
-
-	queue_take(in->queue, 0, INT64_MAX, until);
+	queue_pause(in->queue, monotonic_ms() + ms);
 }
 
 /* Before the first start there is no partition. */
@@ -217,7 +214,7 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-/* ---- the callers' side */
+/* ---- beginning and end */
 
 struct ingest *ingest_start(struct store *store, const struct ingest_settings *settings,
 			    struct err *err)
@@ -240,4 +237,107 @@ struct ingest *ingest_start(struct store *store, const struct ingest_settings *s
 	err_set(err, ERR_SYSTEM, NULL, "cannot start the writer's thread: %s", strerror(rc));
 	ingest_free(in);
 	return NULL;
+}
+
+void ingest_stop(struct ingest *in, int64_t deadline_ms)
+{
+	struct timespec by = monotonic_timespec(deadline_ms);
+	struct err why;
+
+	err_set(&why, ERR_BUSY, NULL, "tallyd is stopping");
+	queue_close(in->queue, &why);
+	pthread_mutex_lock(&in->mutex);
+	in->stop = true;
+	in->stop_by_ms = deadline_ms;
+	pthread_mutex_unlock(&in->mutex);
+	queue_wake(in->queue);
+	if (pthread_clockjoin_np(in->thread, NULL, CLOCK_MONOTONIC, &by) != 0) {
+		store_cancel_writer(in->store);
+		pthread_join(in->thread, NULL);
+	}
+	queue_fail(in->queue, &why);
+	daemon_lock_drop(in->lock);
+}
+
+void ingest_free(struct ingest *in)
+{
+	if (in == NULL)
+		return;
+	daemon_lock_free(in->lock);
+	writer_free(in->writer);
+	queue_free(in->queue);
+	pthread_mutex_destroy(&in->mutex);
+	free(in);
+}
+
+/* ---- the callers' side */
+
+/* Records that make no sense go on as refused, to the quarantine. */
+static void validate(struct batch *batch, struct arena *arena)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		struct verdict *v = &batch->verdicts[i];
+
+		if (v->kind == VERDICT_REFUSED)
+			continue;
+		*v = (struct verdict){ .kind = VERDICT_PENDING };
+		if (record_validate(&batch->records[i], arena, &v->err) < 0)
+			v->kind = VERDICT_REFUSED;
+		else
+			record_stamp(&batch->records[i]);
+	}
+}
+
+/* Which verdicts came with the batch: a bit each. */
+static uint8_t *remember_refused(const struct batch *batch, struct arena *arena)
+{
+	uint8_t *bits = arena_zalloc(arena, batch->n / 8 + 1);
+
+	for (size_t i = 0; i < batch->n; i++)
+		if (batch->verdicts[i].kind == VERDICT_REFUSED)
+			bits[i / 8] |= (uint8_t)(1u << i % 8);
+	return bits;
+}
+
+static void take_back_verdicts(struct batch *batch, const uint8_t *refused)
+{
+	for (size_t i = 0; i < batch->n; i++)
+		if (!(refused[i / 8] >> i % 8 & 1))
+			batch->verdicts[i] = (struct verdict){ .kind = VERDICT_PENDING };
+}
+
+static int retry_after(struct ingest *in, const struct err *err)
+{
+	bool active;
+
+	pthread_mutex_lock(&in->mutex);
+	in->stats.busy += err->code == ERR_BUSY;
+	active = in->stats.active;
+	pthread_mutex_unlock(&in->mutex);
+	return active && err->code == ERR_BUSY ? RETRY_FULL_S : RETRY_LATER_S;
+}
+
+int ingest_commit(struct ingest *in, struct batch *batch, int *ret_retry_after_s, struct err *err)
+{
+	int wait_ms = in->settings.commit_wait_ms > 0 ? in->settings.commit_wait_ms : WAIT_MS;
+	struct arena *arena;
+	const uint8_t *refused;
+	struct err why = { 0 };
+	int rc;
+
+	*ret_retry_after_s = 0;
+	if (batch->n == 0)
+		return 0;
+	arena = arena_new();
+	refused = remember_refused(batch, arena);
+	validate(batch, arena);
+	rc = queue_put(in->queue, batch, monotonic_ms() + wait_ms, &why);
+	if (rc < 0) {
+		take_back_verdicts(batch, refused);
+		*ret_retry_after_s = retry_after(in, &why);
+		if (err != NULL)
+			*err = why;
+	}
+	arena_free(arena);
+	return rc;
 }

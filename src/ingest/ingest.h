@@ -19,6 +19,7 @@ struct ingest_settings {
 	bool register_clusters; /* an unknown cluster registers itself with its first record */
 	const char *default_cluster; /* for records that name none */
 	bool quarantine_is_success;  /* unused by HTTP; the slurmdbd door answers success */
+	int commit_wait_ms;     /* most time a caller waits for the database; 0 = 30000 */
 };
 
 /* A door's batch; everything it points to must live until ingest_commit returns. */
@@ -35,11 +36,15 @@ struct ingest *ingest_start(struct store *store, const struct ingest_settings *s
 			    struct err *err);
 /* Validates, queues, waits for the commit.  Returns 0 with every verdict set, or -1: BUSY (queue
  * full, or this daemon is not the active one), DATABASE (not committed, try again), each with
- * every verdict left PENDING and a retry time. */
+ * a retry time and every verdict as it came.  The records are used up either way: what validation
+ * has made of them is gone with the call. */
 int ingest_commit(struct ingest *in, struct batch *batch, int *ret_retry_after_s,
 		  struct err *err);
-/* Drain: what is queued is committed until the deadline (monotonic ms), then the thread ends. */
+/* Drain: what is queued is committed until the deadline (monotonic ms), then the thread ends.  From
+ * now on callers are told BUSY. */
 void ingest_stop(struct ingest *in, int64_t deadline_ms);
+/* After ingest_stop, when no caller is left.  Takes NULL. */
+void ingest_free(struct ingest *in);
 
 struct ingest_stats {
 	uint64_t accepted, duplicate, refused, purged; /* records */

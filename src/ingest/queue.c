@@ -216,6 +216,15 @@ struct ticket *queue_take(struct queue *q, size_t max_records, int64_t rested_at
 	return taken;
 }
 
+void queue_pause(struct queue *q, int64_t until_ms)
+{
+	pthread_mutex_lock(&q->lock);
+	while (!q->woken && wait_until(&q->filled, &q->lock, until_ms))
+		;
+	q->woken = false;
+	pthread_mutex_unlock(&q->lock);
+}
+
 static void finish(struct queue *q, struct ticket *t, enum ticket_state state)
 {
 	leave(q, t);

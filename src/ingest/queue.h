@@ -53,7 +53,9 @@ struct ticket *queue_take(struct queue *q, size_t max_records, int64_t rested_at
 void queue_settle(struct queue *q, struct ticket *taken);
 /* Fails every ticket that waits. */
 void queue_fail(struct queue *q, const struct err *why);
-/* Wakes a writer that waits in queue_take. */
+/* Waits, whatever comes in, until then or until queue_wake. */
+void queue_pause(struct queue *q, int64_t until_ms);
+/* Wakes a writer that waits. */
 void queue_wake(struct queue *q);
 
 struct queue_level {

@@ -320,6 +320,14 @@ void store_cancel_readers(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void store_cancel_writer(struct store *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->writer.busy && s->writer.pg != NULL)
+		pg_cancel(s->writer.pg);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* ---- how it is */
 
 int store_ping(struct store *s, struct err *err)

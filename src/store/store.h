@@ -37,8 +37,9 @@ struct pg *store_maintainer(struct store *s, struct err *err);
 /* The same with limits of the caller's choice; conninfo counts for nothing. */
 struct pg *store_session(struct store *s, const struct pg_settings *limits, struct err *err);
 
-/* Ends the statements that readers are running: for an orderly stop. */
+/* Ends the statements that readers (the writer) are running: for an orderly stop. */
 void store_cancel_readers(struct store *s);
+void store_cancel_writer(struct store *s);
 
 /* One round trip on a reader. */
 int store_ping(struct store *s, struct err *err);
