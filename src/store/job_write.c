@@ -2,22 +2,29 @@
 
 #include "store/binrow.h"
 
+/* A plan is made once, often while the partition is empty, and must still be right when it is not:
+ * so nothing here leaves a choice.  An index is probed for a list of ids; or for each of a list of
+ * whole keys, which OFFSET 0 keeps from being turned round into a scan. */
+#define JOB_KEYS                                                                                   \
+	"unnest($1::bigint[], $2::text[], $3::bigint[]) AS k(job_id, cluster, submit_at)"
+#define STEP_KEYS                                                                                  \
+	"unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) "              \
+	"AS k(job_id, cluster, submit_at, step_id, het_comp)"
+#define SAME_JOB                                                                                   \
+	"s.job_id = k.job_id AND s.cluster = k.cluster AND s.submit_at = k.submit_at"
+#define SAME_STEP SAME_JOB " AND s.step_id = k.step_id AND s.het_comp = k.het_comp"
+
 #define F(name, type, flags, json, doc) "r.\"" #name "\", "
 static const char job_load_sql[] = "SELECT "
 #include "core/job.def"
 	"r.stamps FROM job_@ r WHERE r.job_id = ANY($1::bigint[]) AND r.cluster = $2::text";
 static const char step_load_all_sql[] = "SELECT "
 #include "core/step.def"
-	"r.stamps FROM step_@ r "
-	"JOIN unnest($1::bigint[], $3::bigint[]) AS k(job_id, submit_at) "
-	"ON r.job_id = k.job_id AND r.cluster = $2::text AND r.submit_at = k.submit_at";
+	"r.stamps FROM step_@ r WHERE r.job_id = ANY($1::bigint[]) AND r.cluster = $2::text";
 static const char step_load_sql[] = "SELECT "
 #include "core/step.def"
-	"r.stamps FROM step_@ r "
-	"JOIN unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) "
-	"AS k(job_id, cluster, submit_at, step_id, het_comp) "
-	"ON r.job_id = k.job_id AND r.cluster = k.cluster AND r.submit_at = k.submit_at "
-	"AND r.step_id = k.step_id AND r.het_comp = k.het_comp";
+	"r.stamps FROM " STEP_KEYS " CROSS JOIN LATERAL (SELECT * FROM step_@ s WHERE " SAME_STEP
+	" OFFSET 0) AS r";
 #undef F
 #define F(name, type, flags, json, doc) "\"" #name "\", "
 static const char job_copy_sql[] = "COPY job_@ ("
@@ -34,19 +41,14 @@ static const struct leaf_statement load_all_steps = { "step_load_all", step_load
 static const struct leaf_statement copy_jobs = { "job_copy", job_copy_sql };
 static const struct leaf_statement copy_steps = { "step_copy", step_copy_sql };
 static const struct leaf_statement delete_jobs = {
-	"job_delete", "DELETE FROM job_@ r "
-		      "USING unnest($1::bigint[], $2::text[], $3::bigint[]) "
-		      "AS k(job_id, cluster, submit_at) "
-		      "WHERE r.job_id = k.job_id AND r.cluster = k.cluster "
-		      "AND r.submit_at = k.submit_at"
+	"job_delete", "DELETE FROM job_@ WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM " JOB_KEYS
+		      " CROSS JOIN LATERAL (SELECT s.ctid FROM job_@ s WHERE " SAME_JOB
+		      " OFFSET 0) AS r))"
 };
 static const struct leaf_statement delete_steps = {
-	"step_delete",
-	"DELETE FROM step_@ r "
-	"USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) "
-	"AS k(job_id, cluster, submit_at, step_id, het_comp) "
-	"WHERE r.job_id = k.job_id AND r.cluster = k.cluster AND r.submit_at = k.submit_at "
-	"AND r.step_id = k.step_id AND r.het_comp = k.het_comp"
+	"step_delete", "DELETE FROM step_@ WHERE ctid = ANY (ARRAY(SELECT r.ctid FROM " STEP_KEYS
+		       " CROSS JOIN LATERAL (SELECT s.ctid FROM step_@ s WHERE " SAME_STEP
+		       " OFFSET 0) AS r))"
 };
 
 /* ---- arguments */
@@ -113,7 +115,6 @@ int step_load_all(struct write_tx *tx, int month, const struct job_key *keys, si
 
 	bin_i64_column(args, &keys->job_id, sizeof(*keys), n);
 	bin_text(args, keys->cluster);
-	bin_i64_column(args, &keys->submit_at, sizeof(*keys), n);
 	if (write_run_in(tx, &load_all_steps, month, &r, err) < 0)
 		return -1;
 	return each_step(tx, r, found, arg, err);

@@ -26,7 +26,7 @@ typedef void step_found(const struct step *stored, void *arg);
  * back.  The keys are of one cluster. */
 int job_load(struct write_tx *tx, int month, const struct job_key *keys, size_t n,
 	     struct arena *arena, job_found *found, void *arg, struct err *err);
-/* All steps of these jobs. */
+/* All steps of these job ids, in the same way. */
 int step_load_all(struct write_tx *tx, int month, const struct job_key *keys, size_t n,
 		  step_found *found, void *arg, struct err *err);
 int step_load(struct write_tx *tx, int month, const struct step_key *keys, size_t n,
