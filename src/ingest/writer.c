@@ -260,6 +260,21 @@ static bool is_open(const struct verdict *v)
 	       (v->kind == VERDICT_REFUSED && v->quarantine_id == 0);
 }
 
+/* Which row such a record belongs to depends on all of its job id. */
+static void refuse_unplaced(struct writer *w, struct item *it)
+{
+	struct err *why;
+
+	if (it->outcome == VERDICT_REFUSED || !item_is_of_job(it) ||
+	    (it->rec->submit_known && it->rec->kind != REC_JOB_RESIZE))
+		return;
+	why = ARENA_NEW(w->items_arena, struct err);
+	err_set(why, ERR_INVALID, "submit", "is needed: a record without it, or a resize, is not "
+					    "placed yet");
+	it->outcome = VERDICT_REFUSED;
+	it->err = why;
+}
+
 static size_t collect(struct writer *w, struct ticket *tickets, struct item ***ret_items)
 {
 	size_t most = 0, n = 0;
@@ -279,6 +294,7 @@ static size_t collect(struct writer *w, struct ticket *tickets, struct item ***r
 					      .ticket = t, .outcome = b->verdicts[i].kind,
 					      .err = &b->verdicts[i].err };
 			items[n] = &v[n];
+			refuse_unplaced(w, items[n]);
 			n++;
 		}
 	}
