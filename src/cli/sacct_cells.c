@@ -417,11 +417,16 @@ static void print_exit(struct buf *out, const struct sacct_row *r, const struct 
 
 /* ---- resources ---------------------------------------------------------------------- */
 
-static bool never_started(const struct job *j)
+/* Nothing was ever allocated to it: it never started, or all that is known of it is the moment of
+ * its end. */
+static bool held_nothing(const struct job *j)
 {
-	int64_t t;
+	int64_t start;
 
-	return !job_start_shown(j, &t);
+	if (!job_start_shown(j, &start))
+		return true;
+	return job_has(j, end_at) && j->end_at == start && !job_has(j, nodes) &&
+	       !job_has(j, tres_alloc) && job_get(j, alloc_nodes, 0) == 0;
 }
 
 /* Allocated CPUs; what never started has 0. */
@@ -432,7 +437,7 @@ static bool cpus(const struct sacct_row *r, int64_t *ret)
 	if (job_has(r->job, tres_alloc) && tres_get(r->job->tres_alloc, "cpu", ret))
 		return true;
 	*ret = 0;
-	return never_started(r->job);
+	return held_nothing(r->job);
 }
 
 static void print_alloc_cpus(struct buf *out, const struct sacct_row *r,
@@ -447,7 +452,7 @@ static void print_alloc_cpus(struct buf *out, const struct sacct_row *r,
 static bool alloc_nodes(const struct job *j, int64_t *ret)
 {
 	*ret = job_get(j, alloc_nodes, 0);
-	return job_has(j, alloc_nodes) || never_started(j);
+	return job_has(j, alloc_nodes) || held_nothing(j);
 }
 
 static void print_alloc_nodes(struct buf *out, const struct sacct_row *r,
@@ -479,7 +484,7 @@ static void print_node_list(struct buf *out, const struct sacct_row *r, const st
 
 	if (s)
 		buf_adds(out, s);
-	else if (never_started(r->job))
+	else if (held_nothing(r->job))
 		buf_adds(out, "None assigned");
 }
 
@@ -549,7 +554,7 @@ static bool energy(const struct job *j, int64_t *ret)
 	if (job_has(j, tres_alloc) && tres_get(j->tres_alloc, "energy", ret))
 		return true;
 	*ret = 0;
-	return never_started(j);
+	return held_nothing(j);
 }
 
 static void print_energy(struct buf *out, const struct sacct_row *r,
@@ -691,7 +696,7 @@ static void print_step_total(struct buf *out, const struct sacct_row *r,
 static void print_job_total(struct buf *out, const struct sacct_row *r, const struct sacct_cell *c)
 {
 	int64_t sum = 0, us;
-	bool known = never_started(r->job);
+	bool known = held_nothing(r->job);
 
 	if (number(r, c, &sum)) {
 		add_cpu_us(out, sum);
@@ -711,7 +716,7 @@ static void print_job_total(struct buf *out, const struct sacct_row *r, const st
 static void print_cpu_sum(struct buf *out, const struct sacct_row *r, const struct sacct_cell *c)
 {
 	int64_t sum = 0, us;
-	bool known = never_started(r->job);
+	bool known = held_nothing(r->job);
 
 	for (size_t i = 0; i < r->n_steps; i++) {
 		struct sacct_row of = { .job = r->job, .step = &r->steps[i] };

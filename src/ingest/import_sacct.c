@@ -337,7 +337,8 @@ static int read_khz(struct reader *r, const struct column *c, const char *cell, 
 	/* Governors and "highm1" stand in the same columns. */
 	if (!isdigit((unsigned char)*cell))
 		return 0;
-	return read_scaled(r, c, cell, UNIT_KILO, err);
+	/* 2.60M kHz: the letter scales what the column counts. */
+	return read_scaled(r, c, cell, UNIT_NONE, err);
 }
 
 static int read_energy(struct reader *r, const struct column *c, const char *cell, struct err *err)

@@ -271,6 +271,20 @@ static void cancelled_before_start(void **state UNUSED)
 		  { "TotalCPU", "00:00:00" }, { "ReqCPUS", "8" });
 }
 
+/* The end record alone says start = end, and nothing of an allocation. */
+static void cancelled_end_record_alone(void **state UNUSED)
+{
+	job_set(&job, state, STATE_CANCELLED);
+	job_set(&job, end_at, job.start_at);
+	job_set(&job, alloc_nodes, 0);
+	JOB_SHOWS({ "Start", "2026-03-01T10:00:00" }, { "End", "2026-03-01T10:00:00" },
+		  { "AllocCPUS", "0" }, { "NodeList", "None assigned" }, { "CPUTimeRAW", "0" },
+		  { "TotalCPU", "00:00:00" }, { "UserCPU", "00:00:00" }, { "ConsumedEnergy", "0" });
+	/* A job that did run, for less than a second, held something. */
+	job_set(&job, nodes, "n1");
+	JOB_SHOWS({ "AllocCPUS", "" }, { "NodeList", "n1" });
+}
+
 static void pending(void **state UNUSED)
 {
 	never_started();
@@ -488,6 +502,7 @@ int main(void)
 		cmocka_unit_test_setup(exit_codes, reset),
 		cmocka_unit_test_setup(step_exit_codes, reset),
 		cmocka_unit_test_setup(cancelled_before_start, reset),
+		cmocka_unit_test_setup(cancelled_end_record_alone, reset),
 		cmocka_unit_test_setup(pending, reset),
 		cmocka_unit_test_setup(end_record_alone, reset),
 		cmocka_unit_test_setup(clock_change, reset),
