@@ -18,17 +18,19 @@
 
 static const char replacement[] = "\xef\xbf\xbd"; /* what mending leaves behind */
 
-static void forget_derived(struct job *j)
-{
-	for (size_t f = 0; f < JOB_FIELDS; f++)
-		if ((job_fields[f].flags & FF_DERIVED) != 0 && f != JOB_submit_inferred)
-			has_clear(j->has, f);
-}
-
 static void forget_fill(struct job *j, size_t f)
 {
 	if (j->rank[f] == RANK_NONE && j->as_of[f] == AS_OF_UNKNOWN)
 		has_clear(j->has, f);
+}
+
+void job_forget_derived(struct job *j)
+{
+	for (size_t f = 0; f < JOB_FIELDS; f++)
+		if ((job_fields[f].flags & FF_DERIVED) != 0 && f != JOB_submit_inferred)
+			has_clear(j->has, f);
+	forget_fill(j, JOB_end_at);
+	forget_fill(j, JOB_start_at);
 }
 
 static void mark_fill(struct job *j, size_t f)
@@ -279,9 +281,7 @@ bool job_gpu_use_ppm(const struct job *j, const struct step *const *steps, size_
 void job_derive(struct job *j, const struct step *const *steps, size_t n_steps, struct arena *arena)
 {
 	(void)arena;
-	forget_derived(j);
-	forget_fill(j, JOB_end_at);
-	forget_fill(j, JOB_start_at);
+	job_forget_derived(j);
 	job_set(j, flaws, flaws_of(j, steps, n_steps));
 	fill_end(j);
 	fill_start(j);

@@ -28,6 +28,8 @@ bool step_merge(struct step *into, const struct step *from, bool by_arrival, str
  * where it follows from the rest; any record's word replaces it. */
 void job_derive(struct job *j, const struct step *const *steps, size_t n_steps,
 		struct arena *arena);
+/* Takes all of that out again, leaving what the records said. */
+void job_forget_derived(struct job *j);
 /* Use of the GPUs in the step that used most, of all that it had, parts per million: the figure
  * that is measured (gres/gpuutil) adds a per cent for each GPU.  False when not measured. */
 bool job_gpu_use_ppm(const struct job *j, const struct step *const *steps, size_t n_steps,
