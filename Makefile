@@ -100,6 +100,8 @@ tsan: ## the threaded parts under the thread sanitizer
 
 # What a fuzz target needs beyond base and core.
 FUZZ_EXTRA_fuzz_import := $(wildcard src/ingest/import*.c)
+FUZZ_EXTRA_fuzz_params := src/api/param.c src/api/param_types.c src/api/args.c src/api/rowout.c
+FUZZ_EXTRA_fuzz_gunzip := src/api/gunzip.c -lz
 
 build-fuzz/%: tests/fuzz/%.c $(LIB_SRC) $(wildcard src/*/*.h src/*/*.def) | $(GEN)
 	@mkdir -p $(@D)
