@@ -23,7 +23,8 @@ void duration_format_us(int64_t us, char out[DURATION_TEXT_SIZE])
 	int ms = (int)(us / 1000 % 1000);
 
 	if (us > 0 && s < 3600 && ms != 0)
-		snprintf(out, DURATION_TEXT_SIZE, "%02d:%02d.%03d", (int)(s / 60), (int)(s % 60), ms);
+		snprintf(out, DURATION_TEXT_SIZE, "%02d:%02d.%03d", (int)(s / 60), (int)(s % 60),
+			 ms);
 	else
 		duration_format(us < 0 ? -1 : s, out);
 }

@@ -39,7 +39,8 @@ int filter_window(struct job_filter *f, int64_t now, int64_t midnight, struct er
 		return 0;
 	time_format_iso(f->start, start);
 	time_format_iso(f->end, end);
-	return err_set(err, ERR_INVALID, "window", "the start, %s, is after the end, %s", start, end);
+	return err_set(err, ERR_INVALID, "window", "the start, %s, is after the end, %s", start,
+		       end);
 }
 
 /* --- the window --- */

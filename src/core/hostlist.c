@@ -216,7 +216,7 @@ int hostlist_expand(const char *text, struct arena *arena, const char *const **r
 {
 	struct hostlist_walk w;
 	struct err stop = { .code = ERR_OK };
-	int64_t count;
+	int64_t count = 0;
 	size_t n = 0;
 
 	if (hostlist_count(text, &count, err) < 0)
@@ -256,8 +256,8 @@ static bool word_match(const char *s, const char *end, const char *name);
 static bool bracket_match(const char *s, const char *end, const char *name)
 {
 	const char *behind = (const char *)memchr(s, ']', (size_t)(end - s)) + 1;
-	int64_t first, last;
-	int width;
+	int64_t first = 0, last = 0;
+	int width = 0;
 
 	for (;; s++) {
 		s = range_read(s, &first, &last, &width);
@@ -328,7 +328,7 @@ int hostset_new(const char *text, struct arena *arena, const struct hostset **re
 		struct err *err)
 {
 	struct hostset *set = ARENA_NEW(arena, struct hostset);
-	const char *const *names;
+	const char *const *names = NULL;
 
 	if (hostlist_expand(text, arena, &names, &set->n, err) < 0)
 		return -1;
@@ -385,7 +385,8 @@ static int host_split(const char *name, struct host *h, struct err *err)
 
 	for (size_t i = 0; i < n; i++)
 		if (!is_name_byte(name[i]))
-			return err_set(err, ERR_INVALID, "nodes", "\"%.48s\" is no name of a node", name);
+			return err_set(err, ERR_INVALID, "nodes", "\"%.48s\" is no name of a node",
+				       name);
 	if (n == 0 || n >= HOST_NAME_SIZE)
 		return err_set(err, ERR_INVALID, "nodes", "\"%.48s\" is no name of a node", name);
 	while (digits < n && digits < DIGITS_MAX && name[n - digits - 1] >= '0' &&

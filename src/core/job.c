@@ -63,7 +63,8 @@ int64_t job_elapsed_s(const struct job *j, int64_t now)
 	bool known = job_start_shown(j, &start);
 
 	/* A producer may know how long it ran, but not from when or until when. */
-	if (job_has(j, rec_elapsed) && (!job_has(j, start_at) || (has_ended(j) && !job_has(j, end_at))))
+	if (job_has(j, rec_elapsed) &&
+	    (!job_has(j, start_at) || (has_ended(j) && !job_has(j, end_at))))
 		return j->rec_elapsed > 0 ? j->rec_elapsed : 0;
 	if (!known)
 		return 0;
@@ -125,7 +126,8 @@ bool job_is_final(const struct job *j)
 static bool was_allocated(const struct job *j)
 {
 	return (job_has(j, nodes) && j->nodes[0] != '\0') ||
-	       (job_has(j, tres_alloc) && j->tres_alloc[0] != '\0') || job_get(j, alloc_nodes, 0) > 0;
+	       (job_has(j, tres_alloc) && j->tres_alloc[0] != '\0') ||
+	       job_get(j, alloc_nodes, 0) > 0;
 }
 
 static bool has_start_record(const struct job *j)

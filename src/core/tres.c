@@ -36,7 +36,8 @@ static const struct writing *writing_of(const char *name, size_t len, enum tres_
 	for (; w < writings + ARRAY_LEN(writings) - 1; w++) {
 		size_t n = strlen(w->name);
 		bool prefix = n == 0 || w->name[n - 1] == '/';
-		if (w->kind == kind && (prefix ? len >= n : len == n) && memcmp(w->name, name, n) == 0)
+		if (w->kind == kind && (prefix ? len >= n : len == n) &&
+		    memcmp(w->name, name, n) == 0)
 			break;
 	}
 	return w;

@@ -73,8 +73,8 @@ int unit_parse(const char *text, enum unit *ret, struct err *err)
 	char c = text[0] >= 'a' && text[0] <= 'z' ? (char)(text[0] - 'a' + 'A') : text[0];
 
 	if (text[0] == '\0' || text[1] != '\0' || !letter_unit(c, ret))
-		return err_set(err, ERR_INVALID, "units", "\"%.32s\" is no unit; valid are K M G T P",
-			       text);
+		return err_set(err, ERR_INVALID, "units",
+			       "\"%.32s\" is no unit; valid are K M G T P", text);
 	return 0;
 }
 

@@ -26,7 +26,8 @@ static size_t character_read(const char *s, size_t n, uint32_t *ret)
 		return *ret >= 0x800 && (*ret < 0xd800 || *ret > 0xdfff) ? 3 : 0;
 	}
 	if (c >= 0xf0 && c < 0xf5 && n >= 4 && is_tail(p[1]) && is_tail(p[2]) && is_tail(p[3])) {
-		*ret = (c & 0x07) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
+		*ret = (c & 0x07) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 |
+		       (p[3] & 0x3fu);
 		return *ret >= 0x10000 && *ret <= 0x10ffff ? 4 : 0;
 	}
 	return 0;

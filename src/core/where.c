@@ -89,7 +89,8 @@ int where_parse(const char *text, struct arena *arena, const char **ret, struct 
 	for (size_t i = 0; i < words; i++) {
 		size_t len = strcspn(at, ",");
 		if (!word_read(at, len, &items[i]))
-			return err_set(err, ERR_INVALID, "where", "\"%.*s\" is no name=node or name=task",
+			return err_set(err, ERR_INVALID, "where",
+				       "\"%.*s\" is no name=node or name=task",
 				       len < 64 ? (int)len : 64, at);
 		at += len + 1;
 	}

@@ -130,13 +130,18 @@ int words_parse(const struct words *w, const char *text, int64_t *ret_bits, stru
 		size_t n = strcspn(at, ",");
 		int64_t one = 0;
 
-		snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : (int)sizeof(word), at);
+		snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : (int)sizeof(word),
+			 at);
 		if (word_parse(w, word, &one, err) < 0)
 			return -1;
 		bits |= one;
 		at += n;
-		if (*at == ',' && *++at == '\0')
-			return err_set(err, ERR_INVALID, w->what, "\"%.64s\" ends in a comma", text);
+		if (*at != ',')
+			continue;
+		at++;
+		if (*at == '\0')
+			return err_set(err, ERR_INVALID, w->what, "\"%.64s\" ends in a comma",
+				       text);
 	}
 	*ret_bits = bits;
 	return 0;

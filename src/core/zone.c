@@ -50,7 +50,8 @@ const struct zone *zone_utc(void)
 static int64_t rule_day_in(const struct rule_day *d, int64_t year)
 {
 	if (d->kind != DAY_OF_WEEK) {
-		bool after_leap_day = d->kind == DAY_WITHOUT_LEAP && d->day >= 60 && year_is_leap(year);
+		bool after_leap_day =
+			d->kind == DAY_WITHOUT_LEAP && d->day >= 60 && year_is_leap(year);
 		int from = d->kind == DAY_WITHOUT_LEAP ? 1 : 0;
 		return days_from_civil(year, 1, 1) + d->day - from + after_leap_day;
 	}
@@ -171,9 +172,9 @@ static const char *rule_time_read(const char *s, int hours_max, int *ret)
 	int n = 0;
 
 	s += *s == '-' || *s == '+';
-	do {
-		s = num_digits(s, &part[n++]);
-	} while (s != NULL && *s == ':' && n < 3 && s++ != NULL);
+	s = num_digits(s, &part[n++]);
+	while (s != NULL && *s == ':' && n < 3)
+		s = num_digits(s + 1, &part[n++]);
 	if (s == NULL || part[0] > hours_max || part[1] > 59 || part[2] > 59)
 		return NULL;
 	*ret = sign * (int)(part[0] * 3600 + part[1] * 60 + part[2]);
@@ -186,10 +187,10 @@ static const char *rule_number_read(const char *s, int least, int most, char the
 	int64_t v;
 
 	s = s != NULL ? num_digits(s, &v) : NULL;
-	if (s == NULL || v < least || v > most || (then != 0 && *s++ != then))
+	if (s == NULL || v < least || v > most || (then != 0 && *s != then))
 		return NULL;
 	*ret = (int)v;
-	return s;
+	return s + (then != 0);
 }
 
 static const char *rule_day_read(const char *s, struct rule_day *d)
@@ -217,7 +218,8 @@ static bool rule_parse(const char *s, struct rule *ret)
 	struct rule r = { .known = true };
 	int west;
 
-	if ((s = rule_name_read(s, r.std.name)) == NULL || (s = rule_time_read(s, 24, &west)) == NULL)
+	if ((s = rule_name_read(s, r.std.name)) == NULL ||
+	    (s = rule_time_read(s, 24, &west)) == NULL)
 		return false;
 	r.std.offset = -west;
 	if (*s != '\0') {
@@ -386,7 +388,8 @@ static int zone_load(const char *path, struct arena *arena, const struct zone **
 
 static bool name_is_safe(const char *name)
 {
-	size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/");
+	size_t n =
+		strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/");
 
 	return name[0] != '/' && name[0] != '\0' && name[n] == '\0' && n < 64;
 }

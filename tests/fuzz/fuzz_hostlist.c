@@ -16,7 +16,8 @@ static void try_names(const char *text, struct arena *arena)
 		return;
 	CHECK(hostlist_count(text, &count, &err) == 0 && (size_t)count == n);
 	for (size_t i = 0; i < n && i < 20; i++)
-		CHECK(hostlist_contains(text, names[i]) && hostlist_find(text, names[i]) <= (int64_t)i);
+		CHECK(hostlist_contains(text, names[i]) &&
+		      hostlist_find(text, names[i]) <= (int64_t)i);
 	CHECK(hostset_new(text, arena, &set, &err) == 0);
 	CHECK(hostset_meets(set, text) == (n > 0) && hostlist_intersects(text, text) == (n > 0));
 	if (hostlist_compress(names, n, arena, &compact, &err) < 0)

@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i < n; i++) {
 			CHECK(v[i].job_id > 0 && v[i].array_task >= -1 && v[i].het_offset >= -1);
 			CHECK(v[i].step_id >= 0 || v[i].step_id == STEP_ANY ||
-			      (v[i].step_id >= STEP_ID_INTERACTIVE && v[i].step_id <= STEP_ID_EXTERN));
+			      (v[i].step_id >= STEP_ID_INTERACTIVE &&
+			       v[i].step_id <= STEP_ID_EXTERN));
 			job_selection_matches(&v[i], &j, HET_DEFAULT);
 		}
 	} else {

@@ -19,7 +19,8 @@ static void try_size(const char *text, enum unit base, int divisor)
 	CHECK(size_parse(out, base, divisor, &again, &known_again, &err) == 0 && again == v);
 	size_format(v, base, divisor, exact, out);
 	if (v < INT64_C(1) << 53 && strchr(out, '?') == NULL)
-		CHECK(size_parse(out, base, divisor, &again, &known_again, &err) == 0 && again == v);
+		CHECK(size_parse(out, base, divisor, &again, &known_again, &err) == 0 &&
+		      again == v);
 }
 
 static void try_durations(const char *text)

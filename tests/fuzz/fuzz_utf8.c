@@ -35,7 +35,8 @@ static void try_moments(const char *text, struct arena *arena)
 	const char *one = moments_format(m, n, arena);
 	CHECK(moments_parse(one, arena, &m, &n_again, &err) == 0 && n_again <= n);
 	CHECK(strcmp(moments_format(m, n_again, arena), one) == 0);
-	CHECK(moments_union(one, one, arena) == one && strcmp(moments_union("", one, arena), one) == 0);
+	CHECK(moments_union(one, one, arena) == one &&
+	      strcmp(moments_union("", one, arena), one) == 0);
 	for (const char *at = one; moments_next_span(&at, &from, &to); last = to)
 		CHECK(from >= last && to > from);
 }

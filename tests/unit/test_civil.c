@@ -42,7 +42,8 @@ static void same_as_libc(void **state UNUSED)
 
 	for (int i = 0; i < 200000; i++) {
 		/* About years -4700 .. 8700, and every day near now. */
-		time_t t = i % 2 ? (time_t)test_below(&rnd, INT64_C(420000000000)) - INT64_C(210000000000)
+		time_t t = i % 2 ? (time_t)test_below(&rnd, INT64_C(420000000000)) -
+					   INT64_C(210000000000)
 				 : (time_t)test_below(&rnd, INT64_C(4102444800));
 		struct tm tm;
 		struct civil c;

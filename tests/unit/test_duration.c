@@ -144,8 +144,9 @@ static void limits_refused(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seconds), cmocka_unit_test(cpu_time),       cmocka_unit_test(refused),
-		cmocka_unit_test(limits),  cmocka_unit_test(limits_refused),
+		cmocka_unit_test(seconds),	  cmocka_unit_test(cpu_time),
+		cmocka_unit_test(refused),	  cmocka_unit_test(limits),
+		cmocka_unit_test(limits_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,8 @@ static void published_row(char **v)
 	const char *got = filter_window(&f, now, 50, &err) < 0 ? "error" :
 			  filter_matches(&f, &j, now) ? "shown" : "hidden";
 	if (strcmp(got, v[5]) != 0)
-		fail_msg("%s -j %s -s %s %s %s: %s, not %s", v[0], v[1], v[2], v[3], v[4], got, v[5]);
+		fail_msg("%s -j %s -s %s %s %s: %s, not %s", v[0], v[1], v[2], v[3], v[4], got,
+			 v[5]);
 }
 
 static void published_windows(void **state UNUSED)
@@ -337,7 +338,8 @@ static void window_edges(void **state UNUSED)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (shown(rows[i].j, rows[i].wanted, rows[i].start, rows[i].end, 100) != rows[i].want)
+		if (shown(rows[i].j, rows[i].wanted, rows[i].start, rows[i].end, 100) !=
+		    rows[i].want)
 			fail_msg("row %zu", i);
 	/* E = now is one second more */
 	assert_true(shown(&done, STATE_RUNNING, 5, 30, 30));
@@ -368,7 +370,8 @@ static void windows_against_seconds(void **state UNUSED)
 	uint64_t rnd = test_seed("windows");
 
 	for (int round = 0; round < 20000; round++) {
-		int64_t visible = 2 + test_below(&rnd, 10), start = visible + 1 + test_below(&rnd, 10);
+		int64_t visible = 2 + test_below(&rnd, 10),
+			start = visible + 1 + test_below(&rnd, 10);
 		int64_t end = start + 1 + test_below(&rnd, 10), now = 40;
 		bool started = test_below(&rnd, 4) > 0, ended = test_below(&rnd, 3) > 0;
 		struct job j = life(ended	? STATE_FAILED
@@ -447,8 +450,9 @@ static void selection_parse(void **state UNUSED)
 	struct err err = { 0 };
 	assert_int_equal(job_selection_parse("1_[0-9223372036854775807]", arena, &v, &n, &err), -1);
 	assert_int_equal(err.code, ERR_TOO_LARGE);
-	assert_int_equal(job_selection_parse("1_[9223372036854775807-9223372036854775807]", arena, &v,
-					     &n, &err), 0);
+	assert_int_equal(job_selection_parse("1_[9223372036854775807-9223372036854775807]", arena,
+					     &v, &n, &err),
+			 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(job_selection_parse("1_[0-99999]", arena, &v, &n, &err), 0);
 	assert_int_equal(n, SELECTIONS_MAX);
@@ -471,7 +475,8 @@ static struct job row(int64_t id, int64_t array, int64_t task, int64_t het, int6
 	return j;
 }
 
-static int count_matches(const char *text, enum het_choice het, const struct job *rows, size_t n_rows)
+static int count_matches(const char *text, enum het_choice het, const struct job *rows,
+			 size_t n_rows)
 {
 	struct job_filter f;
 	int found = 0;

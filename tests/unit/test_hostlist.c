@@ -208,8 +208,9 @@ static void round_trip(void **state UNUSED)
 			if (test_below(&rnd, 12) == 0)
 				v[i] = arena_printf(arena, "%sx", prefix);
 			else
-				v[i] = arena_printf(arena, "%s%0*d", prefix, (int)test_below(&rnd, 4) + 1,
-						    (int)test_below(&rnd, test_below(&rnd, 2) ? 12 : 130));
+				v[i] = arena_printf(
+					arena, "%s%0*d", prefix, (int)test_below(&rnd, 4) + 1,
+					(int)test_below(&rnd, test_below(&rnd, 2) ? 12 : 130));
 		}
 		size_t want = sort_unique(v, n);
 		assert_int_equal(hostlist_compress(v, want, arena, &text, NULL), 0);
@@ -242,8 +243,8 @@ static size_t slow_expand(const char *text, const char **out, size_t n)
 			s += 1 + strspn(s + 1, "0123456789");
 		}
 		for (long v = first; v <= last; v++)
-			n = slow_expand(arena_printf(arena, "%.*s%0*ld%s", (int)(open - text), text, width, v,
-						     close + 1),
+			n = slow_expand(arena_printf(arena, "%.*s%0*ld%s", (int)(open - text), text,
+						     width, v, close + 1),
 					out, n);
 		s++;
 	}
@@ -259,7 +260,8 @@ static const char *random_word(uint64_t *rnd)
 	for (int64_t g = test_below(rnd, 4); g > 0; g--) {
 		buf_printf(&b, "%s[", literals[test_below(rnd, (int64_t)ARRAY_LEN(literals))]);
 		for (int64_t r = test_below(rnd, 3); r >= 0; r--) {
-			int first = (int)test_below(rnd, 15), last = first + (int)test_below(rnd, 4);
+			int first = (int)test_below(rnd, 15),
+			    last = first + (int)test_below(rnd, 4);
 			int width = (int)test_below(rnd, 3) + 1;
 			buf_printf(&b, "%0*d", width, first);
 			if (test_below(rnd, 2))
@@ -292,7 +294,8 @@ static void against_slow(void **state UNUSED)
 				fail_msg("%s has not %s", text, want[i]);
 			meets |= hostlist_contains(other, want[i]);
 		}
-		if (meets != hostlist_intersects(text, other) || meets != hostlist_intersects(other, text))
+		if (meets != hostlist_intersects(text, other) ||
+		    meets != hostlist_intersects(other, text))
 			fail_msg("%s and %s", text, other);
 		assert_int_equal(hostset_new(text, arena, &set, NULL), 0);
 		assert_int_equal(hostset_meets(set, other), meets);

@@ -90,10 +90,10 @@ static void spans(void **state UNUSED)
 		size_t n = 0;
 		int64_t from, to;
 		for (const char *at = rows[i].in; moments_next_span(&at, &from, &to);)
-			n += (size_t)(to == INT64_MAX
-					      ? snprintf(got + n, sizeof(got) - n, "%d-inf ", (int)from)
-					      : snprintf(got + n, sizeof(got) - n, "%d-%d ", (int)from,
-							 (int)to));
+			n += (size_t)(to == INT64_MAX ? snprintf(got + n, sizeof(got) - n,
+								 "%d-inf ", (int)from)
+						      : snprintf(got + n, sizeof(got) - n, "%d-%d ",
+								 (int)from, (int)to));
 		assert_string_equal(got, rows[i].want);
 	}
 	const char *none = NULL;

@@ -84,7 +84,8 @@ static void parse_cancelled_by(void **state UNUSED)
 
 static void unknown_lists_valid(void **state UNUSED)
 {
-	static const char *const bad[] = { "FOO", "", "COMPLETE", "CDX", "CD ", "COMPLETING", "OUT_OF_ME+" };
+	static const char *const bad[] = { "FOO", "",		"COMPLETE",  "CDX",
+					   "CD ", "COMPLETING", "OUT_OF_ME+" };
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct err err = { 0 };

@@ -151,7 +151,9 @@ static void query(void **state UNUSED)
 		{ "2026-08-21T17:38:00+02:00", NOW }, { "2026-08-21", NOW - 15 * 3600 - 38 * 60 },
 		{ "now", NOW }, { "now-7days", NOW - 7 * DAY_S },
 	};
-	static const char *const bad[] = { "", "2026-08-21T15:38:00", "15:38", "today", "08/21", "noon", "x" };
+	static const char *const bad[] = {
+		"", "2026-08-21T15:38:00", "15:38", "today", "08/21", "noon", "x"
+	};
 	int64_t t = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -112,7 +112,9 @@ static void errors_quote_the_word(void **state UNUSED)
 static void make(void **state UNUSED)
 {
 	struct tres items[] = { { "node", 4, 2 }, { "cpu", 3, INT64_MAX }, { "gres/gpu", 8, 0 } };
-	struct tres bad_names[][1] = { { { "a,b", 3, 1 } }, { { "", 0, 1 } }, { { "c\np", 3, 1 } } };
+	struct tres bad_names[][1] = { { { "a,b", 3, 1 } },
+				       { { "", 0, 1 } },
+				       { { "c\np", 3, 1 } } };
 	struct tres negative[] = { { "cpu", 3, -1 } };
 	const char *got = NULL;
 

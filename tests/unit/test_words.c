@@ -49,7 +49,9 @@ static void flags(void **state UNUSED)
 
 static void enums(void **state UNUSED)
 {
-	static const char *const names[] = { [PER_JOB] = "job", [PER_NODE] = "node", [PER_CPU] = "cpu" };
+	static const char *const names[] = {
+		[PER_JOB] = "job", [PER_NODE] = "node", [PER_CPU] = "cpu"
+	};
 	char scratch[WORD_TEXT_SIZE];
 	struct err err = { 0 };
 	int64_t v;

@@ -35,8 +35,9 @@ static void same_as_libc_in(const char *name, uint64_t *rnd)
 	setenv("TZ", name, 1);
 	tzset();
 	for (int i = 0; i < 20000; i++) {
-		time_t t = i % 3 ? (time_t)test_below(rnd, INT64_C(2600000000))
-				 : (time_t)test_below(rnd, INT64_C(12000000000)) - INT64_C(3000000000);
+		time_t t =
+			i % 3 ? (time_t)test_below(rnd, INT64_C(2600000000))
+			      : (time_t)test_below(rnd, INT64_C(12000000000)) - INT64_C(3000000000);
 		struct tm want, got;
 		char a[64], b[64];
 		if (t < 2 * 366 * DAY_S && is_rule)
@@ -113,8 +114,9 @@ static void all_year(void **state UNUSED)
 
 	for (int i = 0; i < 20000; i++) {
 		int64_t new_year = days_from_civil(1990 + i % 60, 1, 1) * DAY_S;
-		assert_int_equal(zone_offset(z, new_year + test_below(&rnd, DAY_S) - DAY_S / 2, NULL, NULL),
-				 -4 * 3600);
+		assert_int_equal(
+			zone_offset(z, new_year + test_below(&rnd, DAY_S) - DAY_S / 2, NULL, NULL),
+			-4 * 3600);
 	}
 }
 
