@@ -584,3 +584,93 @@ void job_encode_json(struct buf *out, const struct job *j, const struct step *st
 		put_steps(&o, steps, n_steps, j);
 	close_object(&o, start);
 }
+
+/* ---- records ---- */
+
+static const struct row_style record_style = { .epoch = true };
+
+static bool is_identity(const struct field *f)
+{
+	return (f->flags & FF_KEY) != 0 && f != &step_fields[STEP_step_id] &&
+	       f != &step_fields[STEP_het_comp];
+}
+
+/* Every known field but those that only say whose row it is, and those that are computed. */
+static void put_known(struct out *o, const struct row_out *r, size_t n)
+{
+	for (size_t f = next_key(r->has, 0, n); f < n; f = next_key(r->has, f + 1, n))
+		if (!is_identity(&r->fields[f]) && (r->fields[f].flags & FF_DERIVED) == 0)
+			put_field(o, r, f);
+}
+
+static void put_known_step(struct out *o, const struct step *s)
+{
+	struct step plain = *s;
+	struct row_out r = { step_fields, step_pieces, plain.has, (const char *)&plain };
+
+	if (step_get(s, het_comp, HET_COMP_NONE) == HET_COMP_NONE)
+		step_unset(&plain, het_comp);
+	put_known(o, &r, STEP_FIELDS);
+}
+
+static void put_known_steps(struct out *o, const struct record *rec)
+{
+	put_word(o, ",\"steps\":[");
+	out_close(o);
+	for (size_t i = 0; i < rec->n_steps; i++) {
+		struct out one = { .buf = o->buf, .style = &record_style };
+		size_t start;
+
+		if (i > 0)
+			buf_addc(o->buf, ',');
+		start = o->buf->len;
+		put_known_step(&one, &rec->steps[i]);
+		close_object(&one, start);
+	}
+	o->at = NULL;
+	o->end = NULL;
+	put(o, "]", 1);
+}
+
+static void put_whose(struct out *o, const struct record *rec)
+{
+	const struct job *j = &rec->job;
+	const struct row_out r = { job_fields, job_pieces, j->has, (const char *)j };
+
+	put_word(o, ",\"kind\":");
+	put_text(o, record_kind_names[rec->kind]);
+	if (rec->cluster != NULL) {
+		put_word(o, ",\"cluster\":");
+		put_text(o, rec->cluster);
+	}
+	put_field(o, &r, JOB_job_id);
+	if (job_has(j, submit_at))
+		put_field(o, &r, JOB_submit_at);
+	if (rec->as_of != AS_OF_UNKNOWN) {
+		put_word(o, ",\"as_of\":");
+		put_i64(o, rec->as_of);
+	}
+	if (rec->kind == REC_JOB_SUSPEND || rec->kind == REC_JOB_RESUME ||
+	    rec->kind == REC_JOB_RESIZE) {
+		put_word(o, ",\"at\":");
+		put_i64(o, rec->at);
+	}
+}
+
+void record_encode_json(struct buf *out, const struct record *rec)
+{
+	struct out o = { .buf = out, .style = &record_style };
+	const struct row_out r = { job_fields, job_pieces, rec->job.has, (const char *)&rec->job };
+	size_t start = out->len;
+
+	assert(rec->kind != REC_NODE_EVENT && rec->kind != REC_CLUSTER_TRES);
+	put_whose(&o, rec);
+	if (rec->kind == REC_STEP_START || rec->kind == REC_STEP_END) {
+		put_known_step(&o, &rec->steps[0]);
+	} else {
+		put_known(&o, &r, JOB_FIELDS);
+		if (rec->n_steps > 0)
+			put_known_steps(&o, rec);
+	}
+	close_object(&o, start);
+}

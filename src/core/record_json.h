@@ -30,6 +30,10 @@ struct record_defaults {
 int record_decode(const char *json, size_t len, const struct record_defaults *defaults,
 		  struct arena *arena, struct record *ret, struct err *err);
 
+/* A record of a job or a step as record_decode takes it: what is known and nothing else; times as
+ * seconds.  A cluster of NULL is left to whoever receives it. */
+void record_encode_json(struct buf *out, const struct record *rec);
+
 /* What an answer has beyond the fields (core/computed.def).  Their numbers follow those of the
  * fields, so one mask selects both.  "state", "elapsed_s", "max_rss_bytes" and "total_cpu_us" are
  * fields, but written as they follow from the whole row. */

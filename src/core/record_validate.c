@@ -213,7 +213,7 @@ static int check_job_id(const struct check *c)
 		return 0;
 	if (!job_has(j, job_id))
 		return refuse(c, "job_id", "is missing");
-	if (j->job_id < 1 || j->job_id > JOB_ID_MOST)
+	if (j->job_id < 1 || (j->job_id > JOB_ID_MOST && j->job_id < JOB_ID_MADE))
 		return refuse(c, "job_id", "must be from 1 to 4294967295");
 	return 0;
 }
@@ -354,13 +354,27 @@ static int settle_step_states(const struct check *c)
 	return 0;
 }
 
+/* How long it ran follows from start, end and suspensions.  A dump that has no suspensions may say
+ * that it ran for less than from start to end; what has not ended has no such figure that lasts. */
+static void settle_elapsed(const struct check *c)
+{
+	struct job *j = &c->rec->job;
+
+	if (!job_has(j, rec_elapsed))
+		return;
+	if (c->rec->kind == REC_JOB_START || j->rec_elapsed < 0)
+		job_unset(j, rec_elapsed);
+	else if (job_has(j, start_at) && job_has(j, end_at) &&
+		 (job_has(j, moments) || j->rec_elapsed >= j->end_at - j->start_at))
+		job_unset(j, rec_elapsed);
+}
+
 /* What is said of the whole job counts only where nothing finer is said. */
 static int settle_stated(const struct check *c)
 {
 	struct job *j = &c->rec->job;
 
-	if (job_has(j, start_at) && job_has(j, end_at))
-		job_unset(j, rec_elapsed);
+	settle_elapsed(c);
 	for (size_t i = 0; i < c->rec->n_steps && is_job(c->rec); i++) {
 		const struct step *s = &c->rec->steps[i];
 		if (step_has(s, in_max))

@@ -101,7 +101,7 @@ int64_t job_number(const struct job_name *name, int64_t raw)
 	if (raw >= 0)
 		return raw;
 	if (name->array_task >= 0)
-		return name->id << 31 | name->array_task | (int64_t)1 << 62;
+		return name->id << 31 | name->array_task | JOB_ID_MADE;
 	return name->het_offset > 0 ? name->id + name->het_offset : name->id;
 }
 

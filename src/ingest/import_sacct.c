@@ -854,8 +854,12 @@ static int row_name(const struct reader *r, const struct row *row, struct job_na
 	if (job_name_parse(row->cells[id], ret, err) < 0)
 		return -1;
 	*ret_number = job_number(ret, -1);
-	if (r->raw_column == NONE || r->raw_column == id)
+	if (r->raw_column == NONE || r->raw_column == id) {
+		if (ret->array_task >= 0 && ret->id > INT32_MAX)
+			return err_set(err, ERR_INVALID, "JobID",
+				       "its own number is not known: add JobIDRaw to the dump");
 		return 0;
+	}
 	if (job_name_parse(row->cells[r->raw_column], &raw, err) < 0) {
 		snprintf(err->where, sizeof(err->where), "JobIDRaw");
 		return -1;
