@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/conf.h"
+#include "base/near.h"
 #include "base/num.h"
 #include "base/proc.h"
 #include "core/duration.h"
@@ -271,24 +272,19 @@ static const struct key *key_find(const char *name)
 
 static int unknown_key(const char *name, const char *where, struct err *err)
 {
-	const struct key *best = NULL;
-	int least = INT_MAX, allowed = (int)strlen(name) / 3 + 1;
+	struct near near;
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		int d = conf_distance(name, keys[i].name);
-
-		if (d < least) {
-			least = d;
-			best = &keys[i];
-		}
-	}
-	if (best != NULL && least <= allowed)
+	near_init(&near, name, strlen(name));
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		near_try(&near, keys[i].name);
+	if (near_best(&near) != NULL)
 		return err_set(err, ERR_INVALID, where,
-			       "there is no key \"%.60s\"; did you mean %s?", name, best->name);
-	return err_set(
-		err, ERR_INVALID, where,
-		"there is no key \"%.60s\"; tally.conf(5) and tallyd --dump-config-keys list them",
-		name);
+			       "there is no key \"%.60s\"; did you mean %s?", name,
+			       near_best(&near));
+	return err_set(err, ERR_INVALID, where,
+		       "there is no key \"%.60s\"; tally.conf(5) and tallyd --dump-config-keys "
+		       "list them",
+		       name);
 }
 
 static int set_key(struct config *config, const char *name, const char *value, const char *where,

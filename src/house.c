@@ -1,6 +1,7 @@
 #include "house.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
@@ -11,12 +12,15 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "conf_rooms.h"
 #include "store/advice.h"
 #include "store/private_pg.h"
 #include "store/store.h"
 
 /* From the signal to the end of the process, with room to spare under ten seconds. */
 enum {
+	STOP_API_MS = 5000,
+	STOP_INGEST_MS = 7000,
 	STOP_SERVERS_MS = 8500,
 	STOP_MUNGED_MS = 700,
 	BACK_OFF_LEAST_MS = 500,
@@ -34,6 +38,10 @@ struct house {
 	struct private_pg *pg;
 	const char *dsn; /* of the database, private or not */
 	struct store *store;
+	struct ingest *ingest;
+	struct ops ops;
+	struct api *api;
+	char http_socket[108];
 	bool schema_ready, said_ready;
 	int wake_fd; /* readable = look_again has been set */
 	atomic_bool look_again;
@@ -180,11 +188,9 @@ static int schema_up(struct house *h, struct err *err)
  * while: tallyd then serves what it can and goes on trying. */
 static int start_store(struct house *h, struct err *err)
 {
-	struct store_settings s = {
-		.conninfo = h->dsn,
-		.readers = (int)h->config->storage_connections,
-	};
+	struct store_settings s;
 
+	conf_store(h->config, h->dsn, &s);
 	h->store = store_open(&s, err);
 	if (h->store == NULL)
 		return -1;
@@ -202,20 +208,94 @@ static void stop_store(struct house *h)
 	h->store = NULL;
 }
 
+static int start_ingest(struct house *h, struct err *err)
+{
+	struct ingest_settings s;
+
+	conf_ingest(h->config, &s);
+	h->ingest = ingest_start(h->store, &s, err);
+	return h->ingest != NULL ? 0 : -1;
+}
+
+static void stop_ingest(struct house *h)
+{
+	if (h->ingest != NULL)
+		ingest_stop(h->ingest, h->close_ms + STOP_INGEST_MS);
+	h->ingest = NULL;
+}
+
+static const char *munge_socket(const struct house *h)
+{
+	return h->munged != NULL ? private_munged_socket(h->munged) : h->config->munge_socket;
+}
+
+static int start_api(struct house *h, struct err *err)
+{
+	struct api_settings s;
+
+	if (conf_ops(h->config, h->started_by, &h->ops.settings, err) < 0 ||
+	    conf_api(h->config, h->places, munge_socket(h),
+		     h->munged != NULL ? private_munged_key(h->munged) : NULL, h->http_socket, &s,
+		     err) < 0)
+		return -1;
+	h->ops.store = h->store;
+	h->ops.ingest = h->ingest;
+	h->api = api_start(&h->ops, &s, err);
+	if (h->api == NULL)
+		return -1;
+	if (h->config->dbd_addr != NULL)
+		log_warn("the slurmdbd protocol is not served by this version");
+	if (h->config->anonymous_reads)
+		log_warn("AllowAnonymousReads: everyone who can connect may read%s",
+			 conf_is_local(h->config) ? "" : ", from other machines too");
+	return s.unix_path != NULL ? places_announce(h->places, s.unix_path, err) : 0;
+}
+
+/* An answer in the making may hang in a statement of its own; past the deadline that is ended. */
+static void *cancel_late(void *arg)
+{
+	struct house *h = arg;
+	struct pollfd f = { .fd = h->wake_fd, .events = POLLIN };
+	int64_t left = h->close_ms + STOP_API_MS - monotonic_ms();
+
+	while (poll(&f, 1, left > 0 ? (int)left : 0) == 0) {
+		store_cancel_readers(h->store);
+		left = 100;
+	}
+	return NULL;
+}
+
+/* Takes nothing new; what runs goes on until the deadline, records that wait for their commit
+ * among it, so the writer is stopped after this. */
+static void stop_api(struct house *h)
+{
+	uint64_t one = 1;
+	pthread_t thread;
+	bool watched;
+
+	if (h->api == NULL)
+		return;
+	api_quiesce(h->api);
+	while (read(h->wake_fd, &one, sizeof(one)) > 0)
+		one = 1;
+	watched = pthread_create(&thread, NULL, cancel_late, h) == 0;
+	api_stop(h->api, h->close_ms + STOP_API_MS);
+	h->api = NULL;
+	one = 1;
+	if (watched && write(h->wake_fd, &one, sizeof(one)) > 0)
+		pthread_join(thread, NULL);
+}
+
 /* Tells those who wait, once: systemd when it is worth waiting no longer, the reader of standard
  * output when everything is up. */
 static int say_ready(struct house *h, struct err *err UNUSED)
 {
-	const char *socket = h->config->munge_socket;
-
 	sd_notify(0, h->schema_ready ? "READY=1\nSTATUS=serving"
 				     : "READY=1\nSTATUS=waiting for the database");
 	if (!h->schema_ready || h->said_ready)
 		return 0;
 	h->said_ready = true;
-	if (h->munged != NULL)
-		socket = private_munged_socket(h->munged);
-	printf("tallyd: ready munge:%s\n", socket);
+	printf("tallyd: ready %s munge:%s\n", api_addresses(h->api), munge_socket(h));
 	fflush(stdout);
 	if (h->ready_fd >= 0 && write(h->ready_fd, "r", 1) == 1)
 		log_debug("in the background");
@@ -236,10 +316,9 @@ static const struct {
 	int (*start)(struct house *h, struct err *err);
 	void (*stop)(struct house *h);
 } steps[] = {
-	{ "munged", start_munged, stop_munged },
-	{ "PostgreSQL", start_pg, stop_pg },
-	{ "store", start_store, stop_store },
-	{ "ready", say_ready, say_stopping },
+	{ "munged", start_munged, stop_munged }, { "PostgreSQL", start_pg, stop_pg },
+	{ "store", start_store, stop_store },	 { "ingest", start_ingest, stop_ingest },
+	{ "http", start_api, stop_api },	 { "ready", say_ready, say_stopping },
 };
 
 /* ---- keeping it up ------------------------------------------------------------------------ */
@@ -379,10 +458,11 @@ int house_run(struct house *h, struct err *err)
 }
 
 /* The schema is looked at again too: a restored backup may be of an older one. */
-void house_reload(struct house *h, const struct config *fresh UNUSED)
+void house_reload(struct house *h, const struct config *fresh)
 {
 	uint64_t one = 1;
 
+	conf_ops_reload(fresh, &h->ops.settings);
 	atomic_store(&h->look_again, true);
 	if (write(h->wake_fd, &one, sizeof(one)) < 0)
 		log_debug("the house is awake already");

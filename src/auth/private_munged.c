@@ -186,6 +186,11 @@ const char *private_munged_socket(const struct private_munged *m)
 	return m->socket;
 }
 
+const char *private_munged_key(const struct private_munged *m)
+{
+	return m->key;
+}
+
 /* ---- up and down ------------------------------------------------------------------------ */
 
 static bool answers(const struct private_munged *m)

@@ -27,6 +27,7 @@ int private_munged_up(struct private_munged *m, struct err *err);
 int private_munged_fd(const struct private_munged *m); /* readable when it has ended; -1: down */
 bool private_munged_adopted(const struct private_munged *m);
 const char *private_munged_socket(const struct private_munged *m);
+const char *private_munged_key(const struct private_munged *m); /* path of the key file */
 void private_munged_stop(struct private_munged *m, int timeout_ms);
 void private_munged_free(struct private_munged *m); /* takes NULL; does not stop it */
 

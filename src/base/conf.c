@@ -165,33 +165,3 @@ int conf_parse(const char *name, const char *text, size_t len, struct arena *are
 	buf_fini(&line);
 	return rc;
 }
-
-int conf_distance(const char *a, const char *b)
-{
-	int d[WORD_MOST + 1][WORD_MOST + 1];
-	size_t n = strlen(a), m = strlen(b);
-
-	if (n >= WORD_MOST || m >= WORD_MOST)
-		return WORD_MOST;
-	for (size_t i = 0; i <= n; i++)
-		d[i][0] = (int)i;
-	for (size_t j = 0; j <= m; j++)
-		d[0][j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		for (size_t j = 1; j <= m; j++) {
-			int ca = tolower((unsigned char)a[i - 1]);
-			int cb = tolower((unsigned char)b[j - 1]);
-			int best = d[i - 1][j - 1] + (ca != cb);
-
-			if (d[i - 1][j] + 1 < best)
-				best = d[i - 1][j] + 1;
-			if (d[i][j - 1] + 1 < best)
-				best = d[i][j - 1] + 1;
-			if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-			    cb == tolower((unsigned char)a[i - 2]) && d[i - 2][j - 2] + 1 < best)
-				best = d[i - 2][j - 2] + 1;
-			d[i][j] = best;
-		}
-	}
-	return d[n][m];
-}

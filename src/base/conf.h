@@ -26,8 +26,4 @@ typedef int conf_sink(const struct conf_pair *pair, void *arg, struct err *err);
 int conf_parse(const char *name, const char *text, size_t len, struct arena *arena,
 	       conf_sink *sink, void *arg, struct err *err);
 
-/* How far two words are apart: insertions, deletions, replacements and swaps of neighbours, case
- * ignored; words longer than 63 bytes are far from everything. */
-int conf_distance(const char *a, const char *b);
-
 #endif

@@ -9,7 +9,9 @@
 #include "base/state.h"
 #include "cli/cli.h"
 
-enum { OPT_STATE_DIR = OPTION_LONG, OPT_FORCE, WORDS_MOST = 8 };
+enum { OPT_STATE_DIR = OPTION_LONG, OPT_FORCE };
+
+#define WORDS_MOST 8
 
 static const struct option_row rows[] = {
 	{ "state-dir", OPT_STATE_DIR, ARG_REQUIRED, "DIR",

@@ -16,11 +16,12 @@ enum private_data { /* PrivateData of slurmdbd.conf, bits */
 };
 
 struct ops_settings {
-	unsigned private_data;
-	bool anonymous_reads;        /* AllowAnonymousReads */
+	/* The three that SIGHUP may change under a running request are atomic. */
+	_Atomic unsigned private_data;
+	_Atomic bool anonymous_reads;      /* AllowAnonymousReads */
+	_Atomic int64_t max_query_range_s; /* MaxQueryTimeRange; 0 = none */
 	int64_t slurm_user_uid;      /* SlurmUser */
 	int64_t started_by_uid;      /* who started tallyd */
-	int64_t max_query_range_s;   /* MaxQueryTimeRange; 0 = none */
 	const char *default_cluster;
 };
 

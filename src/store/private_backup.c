@@ -230,7 +230,7 @@ static int fill_fresh(const struct site *s, const char *file, struct err *err)
 
 static int check_fresh(const struct site *s, const char *file, int64_t *ret_jobs, struct err *err)
 {
-	int64_t theirs, ours;
+	int64_t theirs = 0, ours = 0;
 
 	if (schema_of(s, FRESH_DATABASE, &theirs, err) < 0 ||
 	    schema_of(s, PRIVATE_PG_DATABASE, &ours, err) < 0)

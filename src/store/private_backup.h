@@ -9,7 +9,8 @@
 #include "base/err.h"
 
 /* state_dir NULL: the default one, else ./var, whichever has a running tallyd. */
-int private_backup(const char *state_dir, const char *file, int64_t *ret_bytes, struct err *err);
+int private_backup(const char *state_dir, const char *file, int64_t *ret_bytes,
+		   struct err *err);
 
 struct restored {
 	int64_t jobs, former_jobs;

@@ -6,7 +6,7 @@ static int take(const struct conf_pair *pair, void *arg, struct err *err)
 	size_t *n = arg;
 
 	assert(pair->line > 0 && strlen(pair->key) < 64);
-	*n += strlen(pair->value) + (size_t)conf_distance(pair->key, "StoragePassScript");
+	*n += strlen(pair->value);
 	return *n > 1000000 ? err_set(err, ERR_TOO_LARGE, NULL, "enough") : 0;
 }
 

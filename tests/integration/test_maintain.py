@@ -151,7 +151,7 @@ def test_install(tmp_path):
                   "etc/tally/tally.conf"):
         assert (tmp_path / place).is_file(), run.stdout
     unit = (tmp_path / "usr/lib/systemd/system/tallyd.service").read_text()
-    assert "ExecStart=/usr/sbin/tallyd -D" in unit and "@" not in unit
+    assert "ExecStart=/usr/sbin/tallyd -D" in unit and "@SBIN@" not in unit
     conf = tmp_path / "etc/tally/tally.conf"
     conf.write_text("# mine\n")
     subprocess.run(["make", "-s", "-C", str(ROOT), "install", f"DESTDIR={tmp_path}",

@@ -98,34 +98,12 @@ static void test_limits(void **state UNUSED)
 	arena_free(a);
 }
 
-static void test_distance(void **state UNUSED)
-{
-	static const struct {
-		const char *a, *b;
-		int d;
-	} pairs[] = {
-		{ "LogFile", "logfile", 0 },	    { "LogFiel", "LogFile", 1 },
-		{ "LgFile", "LogFile", 1 },	    { "LoggFile", "LogFile", 1 },
-		{ "StorageHos", "StorageHost", 1 }, { "", "abc", 3 },
-		{ "kitten", "sitting", 3 },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-		assert_int_equal(conf_distance(pairs[i].a, pairs[i].b), pairs[i].d);
-		assert_int_equal(conf_distance(pairs[i].b, pairs[i].a), pairs[i].d);
-	}
-	assert_true(conf_distance("a",
-				  "0123456789012345678901234567890123456789012345678901234567890"
-				  "123456789") >= 64);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_sink_stops),
 		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
