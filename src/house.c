@@ -19,8 +19,8 @@
 
 /* From the signal to the end of the process, with room to spare under ten seconds. */
 enum {
-	STOP_API_MS = 5000,
-	STOP_INGEST_MS = 7000,
+	STOP_INGEST_MS = 4500,
+	STOP_API_MS = 6500,
 	STOP_SERVERS_MS = 8500,
 	STOP_MUNGED_MS = 700,
 	BACK_OFF_LEAST_MS = 500,
@@ -39,6 +39,7 @@ struct house {
 	const char *dsn; /* of the database, private or not */
 	struct store *store;
 	struct ingest *ingest;
+	bool ingest_drained;
 	struct ops ops;
 	struct api *api;
 	char http_socket[108];
@@ -217,10 +218,18 @@ static int start_ingest(struct house *h, struct err *err)
 	return h->ingest != NULL ? 0 : -1;
 }
 
+/* Commits what is queued; what comes later is told to come again. */
+static void drain_ingest(struct house *h)
+{
+	if (h->ingest != NULL && !h->ingest_drained)
+		ingest_stop(h->ingest, h->close_ms + STOP_INGEST_MS);
+	h->ingest_drained = true;
+}
+
 static void stop_ingest(struct house *h)
 {
-	if (h->ingest != NULL)
-		ingest_stop(h->ingest, h->close_ms + STOP_INGEST_MS);
+	drain_ingest(h);
+	ingest_free(h->ingest);
 	h->ingest = NULL;
 }
 
@@ -265,8 +274,8 @@ static void *cancel_late(void *arg)
 	return NULL;
 }
 
-/* Takes nothing new; what runs goes on until the deadline, records that wait for their commit
- * among it, so the writer is stopped after this. */
+/* Takes nothing new, commits what is queued (whoever waits for that is told), lets running answers
+ * end until the deadline. */
 static void stop_api(struct house *h)
 {
 	uint64_t one = 1;
@@ -276,6 +285,7 @@ static void stop_api(struct house *h)
 	if (h->api == NULL)
 		return;
 	api_quiesce(h->api);
+	drain_ingest(h);
 	while (read(h->wake_fd, &one, sizeof(one)) > 0)
 		one = 1;
 	watched = pthread_create(&thread, NULL, cancel_late, h) == 0;
@@ -311,15 +321,20 @@ static void say_stopping(struct house *h UNUSED)
 }
 
 /* The order of the house: up from the first to the last, down from the last to the first. */
+/* clang-format off */
 static const struct {
 	const char *name;
 	int (*start)(struct house *h, struct err *err);
 	void (*stop)(struct house *h);
 } steps[] = {
-	{ "munged", start_munged, stop_munged }, { "PostgreSQL", start_pg, stop_pg },
-	{ "store", start_store, stop_store },	 { "ingest", start_ingest, stop_ingest },
-	{ "http", start_api, stop_api },	 { "ready", say_ready, say_stopping },
+	{ "munged", start_munged, stop_munged },
+	{ "PostgreSQL", start_pg, stop_pg },
+	{ "store", start_store, stop_store },
+	{ "ingest", start_ingest, stop_ingest },
+	{ "http", start_api, stop_api },
+	{ "ready", say_ready, say_stopping },
 };
+/* clang-format on */
 
 /* ---- keeping it up ------------------------------------------------------------------------ */
 
