@@ -47,7 +47,7 @@ class Handler(socketserver.StreamRequestHandler):
         self.server.script.asked.append(asked)
         try:
             self.server.script.answer(self.wfile, asked)
-        except BrokenPipeError:
+        except (BrokenPipeError, ConnectionResetError):
             pass
 
 

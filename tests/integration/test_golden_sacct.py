@@ -37,8 +37,8 @@ OTHER_WORDS = {
 
 
 class Rule:
-    """Cells that must differ: `columns` of the lines that `lines` matches; ours(golden) says what
-    they are instead, None that the row's content decides."""
+    """Cells that must differ: `columns` of the lines (JobID) that match; ours(golden cell, our
+    cell) says whether ours is the right one."""
 
     def __init__(self, columns, lines, ours, why, commands=r".*"):
         self.columns = columns.split()
@@ -46,18 +46,54 @@ class Rule:
         self.ours = ours
         self.why = why
         self.commands = re.compile(commands)
-        self.used = False
+        self.used = set()
 
     def explains(self, command, job, column, theirs, ours):
-        if column not in self.columns or not self.lines.fullmatch(job):
+        if (column not in self.columns or not self.lines.fullmatch(job) or
+                not self.commands.fullmatch(command) or not self.ours(theirs, ours)):
             return False
-        if not self.commands.fullmatch(command) or self.ours(theirs) != ours:
-            return False
-        self.used = True
+        self.used.add((job, column))
         return True
 
 
-RULES = []
+def becomes(text):
+    return lambda theirs, ours: ours == text
+
+
+def milliseconds(text):
+    if "." not in text:
+        assert text == "00:00:00"
+        return 0
+    return int(text.split(":")[1].replace(".", ""))
+
+
+def rounded(theirs, ours):
+    """The dump has milliseconds: each of a handful of parts lost less than one."""
+    return 0 < milliseconds(theirs) - milliseconds(ours) <= 3
+
+
+RULES = [
+    Rule("DBIndex", r".*", lambda theirs, ours: ours.isdigit(),
+         "row numbers are the store's own"),
+    Rule("Flags", r"[^.]+", lambda theirs, ours: ours == theirs.replace("Recieved", "Received"),
+         "the spelling of newer versions"),
+    Rule("AllocCPUS NCPUS", r"2|8|9|47", becomes("0"),
+         "what never started was given no CPUs (FC-056, FC-057)"),
+    Rule("Reserved", r"2", becomes("00:00:10"), "waiting lasted until it was given up (FC-057)"),
+    Rule("ResvCPU", r"2", becomes("00:01:20"), "waiting lasted until it was given up (FC-057)"),
+    Rule("ResvCPURAW", r"2", becomes("80"), "waiting lasted until it was given up (FC-057)"),
+    Rule("ResvCPURAW", r"8|9", becomes(""), "no number for what cannot be, not 32 bits wrapped"),
+    Rule("TotalCPU", r".*\..*", rounded, "a sum of what the dump holds in milliseconds"),
+    Rule("UserCPU SystemCPU", r"[^.]+", rounded, "a sum of what the dump holds in milliseconds"),
+    Rule("ConsumedEnergy ConsumedEnergyRaw", r"[^.]+", becomes(""),
+         "the importer takes the energy of steps, not the job's 0"),
+    Rule("ReqCPUFreqGov", r".*\.batch", becomes("Unknown"),
+         "the importer does not take governors"),
+    Rule("TRESUsageInMaxNode TRESUsageInMinNode TRESUsageOutMaxNode TRESUsageOutMinNode",
+         r"20\+1\.0", becomes(""), "(null) is the name of no node"),
+    Rule("Comment", r"36", becomes('a|b,"c" é\\nse+'),
+         "in columns a newline is shown, not obeyed (FC-004)", r"sacct-all-fields-wide"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +106,7 @@ def peer(request):
         dump = t.dir / "dump"
         dump.write_text(golden.dump())
         dump.chmod(0o644)
-        result = t.tally("import", "--cluster=peer", dump)
+        result = t.tally("import", "--cluster=peer", dump, golden.DATA / "held-jobs.psv")
         assert result.returncode == 0, result
         yield t
     finally:
@@ -94,8 +130,8 @@ def seconds(text):
 
 
 NOW = seconds(re.search(r"NOW=(\S+)", (golden.DATA / "windows.env").read_text())[1])
-# The capture went on for some seconds: when these two were asked.
-ASKED_LATER = {}
+# The capture went on for some seconds: when what waits had waited longer.
+ASKED_LATER = {"sacct-X-p": 1}
 
 
 def replay(peer, clock, command):
@@ -121,6 +157,8 @@ def default_columns(command):
 
 def differences(command, theirs, ours):
     """[(job, column, their cell, our cell)]; the rows and columns must be the same."""
+    if theirs == ours:
+        return []
     columns = default_columns(command)
     a = golden.Listing.of(command, theirs, columns, narrow=True)
     b = golden.Listing.of(command, ours, columns)
@@ -155,8 +193,6 @@ def test_replay(peer, clock, command):
         assert result.stderr != command.stderr, "no longer an exception"
     else:
         assert result.stderr == command.stderr
-    if result.stdout == command.stdout:
-        return
     unexplained = [d for d in differences(command, command.stdout, result.stdout)
                    if not any([r.explains(command.name, *d) for r in RULES])]
     assert not unexplained, "\n".join(map(str, unexplained[:40]))
@@ -166,7 +202,8 @@ def test_every_rule_is_needed(peer):
     """Runs last: a rule that explained nothing has to go."""
     if not AS_ROOT:
         pytest.skip("some commands were not replayed")
-    unused = [f"{r.columns} of {r.lines.pattern}: {r.why}" for r in RULES if not r.used]
+    unused = [f"{column} of {r.lines.pattern}: {r.why}" for r in RULES for column in r.columns
+              if column not in {c for _, c in r.used}]
     assert not unused
 
 
