@@ -1,5 +1,5 @@
-/* Preloaded into a munged, it shifts what time() and its like tell by CLOCK_SHIFT_S seconds, so that
- * a sender whose clock is wrong can be had on one machine. */
+/* Preloaded into a program, it shifts what time() and its like tell by CLOCK_SHIFT_S seconds, so that
+ * a sender whose clock is wrong can be had on one machine; or they stand still at CLOCK_AT_S. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -20,8 +20,9 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	if (real == NULL)
 		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
 	int rc = real(id, ts);
+	const char *at = getenv("CLOCK_AT_S");
 	if (rc == 0 && id == CLOCK_REALTIME)
-		ts->tv_sec += shift();
+		ts->tv_sec = at != NULL ? (time_t)strtoll(at, NULL, 10) : ts->tv_sec + shift();
 	return rc;
 }
 

@@ -116,9 +116,9 @@ def peer(request):
 @pytest.fixture(scope="module")
 def clock(tmp_path_factory):
     """Environment under which the client believes that it is the moment of the capture."""
-    source = pathlib.Path(__file__).parent / "clock.c"
+    source = pathlib.Path(__file__).parent / "clockshift.c"
     shim = tmp_path_factory.mktemp("clock") / "clock.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", shim, source], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
     shim.parent.chmod(0o755)
     libs = subprocess.run(["ldd", TALLY], text=True, stdout=subprocess.PIPE, check=True).stdout
     sanitizer = re.findall(r"=> (/\S*lib[at]san\S*)", libs)
@@ -135,7 +135,7 @@ ASKED_LATER = {"sacct-X-p": 1}
 
 
 def replay(peer, clock, command):
-    env = {**clock, "TALLY_TEST_NOW": str(NOW + ASKED_LATER.get(command.name, 0)),
+    env = {**clock, "CLOCK_AT_S": str(NOW + ASKED_LATER.get(command.name, 0)),
            "LC_ALL": "C.UTF-8"}
     return peer.tally("sacct", *command.args, env=env, uid=UIDS.get(command.user))
 
