@@ -149,4 +149,4 @@ def test_completions_name_every_option_of_the_help():
     assert helped and helped == spelled
     state = next(w for w in words if w.startswith("--state"))
     assert state.split()[1:] == "BF CA CD DL F NF OOM PD PR R RQ RS RV S TO".split()
-    assert pathlib.Path(__file__).parents[2].joinpath("completion/tally.bash").exists()
+    assert pathlib.Path(__file__).parents[2].joinpath("share/completions/tally").exists()

@@ -1,4 +1,4 @@
-"""completion/tally.bash, as bash would call it."""
+"""share/completions/tally, as bash would call it."""
 import pathlib
 import subprocess
 
@@ -6,7 +6,7 @@ import pytest
 
 from daemon import TALLY
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "completion/tally.bash"
+SCRIPT = pathlib.Path(__file__).parents[2] / "share/completions/tally"
 
 
 def complete(*words):
