@@ -3,7 +3,7 @@
 import pytest
 
 import contract
-from daemon import Tallyd
+from daemon import Tallyd, wait_until
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,8 +56,11 @@ def module_tallyd(request):
     daemons = []
 
     def make(**kw):
-        daemons.append(Tallyd(**kw))
-        return daemons[-1].start()
+        t = Tallyd(**kw)
+        daemons.append(t)
+        t.start()
+        wait_until(lambda: t.get("/readyz", signed=False).status == 200, 20, "readiness")
+        return t
 
     yield make
     failed = request.session.testsfailed > 0

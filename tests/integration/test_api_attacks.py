@@ -77,7 +77,8 @@ def problem(reply, status, field=None):
 
 
 @pytest.mark.parametrize("body", [b"garbage", b"\x00\xff\x80", b"<xml/>", b"12", b'"text"', b"null",
-                                  b"]", b"{", b"[", b'[{"kind":"job_end"', b'{"a":"', b"[[[[[[[["])
+                                  b"]", b"{", b"[", b'[{"kind":"job_end"', b'{"a":"', b"[[[[[[[["],
+                         ids=range(12))
 def test_garbage(target, body):
     p = problem(target.post("/v1/records", body), 400)
     assert p["detail"]
@@ -240,7 +241,7 @@ def test_idle_connections_do_not_hurt_and_end(target):
     b"GET /healthz HTTP/1.1\r\nHost: t\r\nX: " + b"a" * 200000 + b"\r\n\r\n",
     b"GET /healthz?" + b"a" * 200000 + b" HTTP/1.1\r\nHost: t\r\n\r\n",
     b"GET /healthz HTTP/1.1\r\nHost: t\r\n" + b"X: 1\r\n" * 20000 + b"\r\n",
-])
+], ids=["one header", "the target", "many headers"])
 def test_huge_headers(target, request_head):
     got, seconds = raw(target, request_head)
     assert got[:12] in (b"HTTP/1.1 431", b"HTTP/1.1 414", b"HTTP/1.1 413"), got[:200]
@@ -253,7 +254,8 @@ def test_huge_headers(target, request_head):
     b"POST /v1/records HTTP/1.1\r\nHost: t\r\nContent-Length: -1\r\n\r\n",
     b"POST /v1/records HTTP/1.1\r\nHost: t\r\nContent-Length: 99999999999999999999\r\n\r\n",
     b"POST /v1/records HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-])
+], ids=["tls", "empty lines", "a word", "no version", "version 9", "length -1", "length 10^20",
+        "chunk zz"])
 def test_what_is_no_http_is_answered_or_ended(target, request_head):
     got, seconds = raw(target, request_head)
     assert got == b"" or got.startswith(b"HTTP/1."), got[:200]
