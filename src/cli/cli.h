@@ -30,6 +30,11 @@ int cli_fail(const char *command, const struct err *err);
 int cmd_sacct(const struct cli *cli, int argc, char **argv);
 extern const struct option_set sacct_options;
 
+/* import, records: jobs into a tallyd */
+int cmd_import(const struct cli *cli, int argc, char **argv);
+int cmd_records(const struct cli *cli, int argc, char **argv);
+extern const struct option_set import_options, records_options;
+
 /* backup, restore, upgrade-state: on the private PostgreSQL of this machine */
 int cmd_backup(const struct cli *cli, int argc, char **argv);
 int cmd_restore(const struct cli *cli, int argc, char **argv);

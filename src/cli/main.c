@@ -9,6 +9,8 @@
 /* A new subcommand is a row here and a declaration in cli.h. */
 static const struct command commands[] = {
 	{ "backup", cmd_backup, "write tallyd's own database to a file", &backup_options },
+	{ "import", cmd_import, "send the jobs of sacct dumps and other files", &import_options },
+	{ "records", cmd_records, "send records given as JSON", &records_options },
 	{ "restore", cmd_restore, "bring a backup back", &restore_options },
 	{ "sacct", cmd_sacct, "list jobs and job steps, as sacct does", &sacct_options },
 	{ "upgrade-state", cmd_upgrade_state, "move tallyd's own database to a newer PostgreSQL",

@@ -31,6 +31,7 @@ struct import_counts {
 	uint64_t refused; /* could not be read */
 	uint64_t skipped; /* of another cluster than the one asked for */
 	uint64_t records; /* given to the handler */
+	uint64_t bytes;	  /* of the file, gone through so far */
 };
 
 struct import_handler {

@@ -982,6 +982,7 @@ static int convert(struct import_run *run, struct err *err)
 	arena = arena_new();
 	while (!run->stopped && (rc = rows_next(&rows, arena, &row, &e)) != 0) {
 		run->counts->rows++;
+		run->counts->bytes = (uint64_t)(rows.at - s->data);
 		if (rc < 0) {
 			r.lost = true;
 			import_refuse(run, row.line, NULL, &e);

@@ -762,6 +762,7 @@ static int all_jobs(struct import_run *run, struct jscan *j)
 			return -1;
 		for (; counted < begin; counted++)
 			line += *counted == '\n';
+		run->counts->bytes = (uint64_t)(j->at - j->start);
 		if (one_job(run, begin, (size_t)(j->at - begin), line) < 0)
 			return -1;
 	}

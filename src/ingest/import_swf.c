@@ -202,6 +202,7 @@ static int convert(struct import_run *run, struct err *err)
 		const char *stop = nl ? nl : end, *q = p;
 
 		line++;
+		run->counts->bytes = (uint64_t)(stop - run->source->data);
 		while (q < stop && is_blank(*q))
 			q++;
 		if (q < stop && *q == ';') {

@@ -96,6 +96,7 @@ static int convert_trace(struct import_run *run, const struct trace *trace, void
 		    "the allocation is taken to be what was asked for: the trace has no other");
 	while (!run->stopped && (rc = csv_next(&c, arena, &row, &err)) != 0) {
 		run->counts->rows++;
+		run->counts->bytes = (uint64_t)(c.at - s->data);
 		if (rc < 0)
 			import_refuse(run, row.line, NULL, &err);
 		else if (one_row(run, trace, &row, state) < 0)
