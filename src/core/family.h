@@ -1,18 +1,28 @@
-/* core/family.h: the runs of one job id, when some records do not say which run they mean.
+/* core/family.h: the runs of one job id, when some records do not say which run they mean, or the
+ * job was resized.
  *
  * A run's identity is its submit time.  A record that names none belongs to the run whose life
  * holds the record's time (its start, else its end, else the moment it is about); if there is
  * none, a run is made from such records alone, with submit = start, else end less the seconds it
  * ran, and marked submit_inferred; and when the true submit time comes, its run takes that one
- * over.  Which record belongs where can change with every record that comes, so merged rows are
- * not enough: what each record said is kept in parts, and the runs are computed from all parts at
+ * over.
+ *
+ * A resize ends the run that is alive at its moment as RESIZING and opens one with submit = start
+ * = eligible = the moment, which takes what the resize does not name from the run before.  What
+ * is said of a later time under the old submit time (the end, steps, suspensions) belongs to the
+ * new run.  A resize when no run is alive does nothing, until one is.
+ *
+ * Which record belongs where can change with every record that comes, so merged rows are not
+ * enough: what each record said is kept in parts, and the runs are computed from all parts at
  * once.  So the order of arrival cannot show.
  *
  * A part is what all records of one (cluster, job id) with the same key said, merged.  The key of
- * records with a submit time is that time; of the others, a negative number made from the
- * record's time.  Parts are rows like any (submit_at = key), so they can be stored as such.  Only
- * job ids that have a record without a submit time need parts; the first such record makes the
- * rows that there are into parts.
+ * records with a submit time is that time; of the others, and of ends and resizes, a negative
+ * number made from a time.  Parts are rows like any (submit_at = key), so they can be stored as
+ * such.  Only job ids that have a record without a submit time, or a resize, need parts; the first
+ * such record makes the rows that there are into parts.  (There alone something is lost: where an
+ * end has already written over what a start said, and then a resize comes that says it was of
+ * before the end, the run before it has the end's word or, where the resize speaks of it, none.)
  *
  *	family_init(&f, cluster, job_id, arena);
  *	family_load(&f, ...)          what is kept of it, or the rows that there are
@@ -48,8 +58,8 @@ struct family_run {
 	size_t n_steps;
 };
 
-/* The key of the part that a record belongs to.  The record must be valid. */
-int64_t family_key(const struct record *rec);
+/* Does the record need parts?  The record must be valid. */
+bool family_is_needed(const struct record *rec);
 static inline bool family_key_is_made(int64_t key)
 {
 	return key < 0;
@@ -57,7 +67,7 @@ static inline bool family_key_is_made(int64_t key)
 
 void family_init(struct family *f, const char *cluster, int64_t job_id, struct arena *arena);
 /* A kept part, or a row; texts are shared.  Returns the part, for its steps.  What job_derive had
- * filled in is taken out. */
+ * filled in is taken out, and what an end said becomes a part of its own. */
 struct family_part *family_load(struct family *f, const struct job *job);
 void family_load_step(struct family *f, struct family_part *part, const struct step *step);
 /* True when it said anything new. */

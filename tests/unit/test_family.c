@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include "core/merge.h"
+#include "core/state.h"
 
 #include <setjmp.h>
 #include <cmocka.h>
@@ -101,6 +102,7 @@ static const char *resolve(const struct event *events, const size_t *order, size
 #define START	REC_JOB_START
 #define END	REC_JOB_END
 #define SUSPEND REC_JOB_SUSPEND
+#define RESIZE	REC_JOB_RESIZE
 
 static void examples(void **state)
 {
@@ -189,6 +191,43 @@ static void examples(void **state)
 		    { REC_STEP_END, 0, 140, 150, 0, 0, 1 },
 		    { END, 0, 0, 160, 0, 0, 0 } },
 		  "120i:-160+2" },
+		{ "a resize ends a run and opens one",
+		  { { START, 100, 110, 0, 0, 0, 0 },
+		    { RESIZE, 100, 0, 0, 0, 150, 0 },
+		    { END, 150, 150, 200, 0, 0, 0 } },
+		  "100:110-150 150:150-200" },
+		{ "whoever goes on to name the old submit time means the new run",
+		  { { START, 100, 110, 0, 0, 0, 0 },
+		    { SUSPEND, 100, 0, 0, 0, 120, 0 },
+		    { RESIZE, 100, 0, 0, 0, 150, 0 },
+		    { SUSPEND, 100, 0, 0, 0, 160, 0 },
+		    { REC_STEP_END, 100, 120, 130, 0, 0, 0 },
+		    { REC_STEP_END, 100, 170, 180, 0, 0, 1 },
+		    { END, 100, 110, 200, 0, 0, 0 } },
+		  "100:110-150~S120+1 150:150-200~S160+1" },
+		{ "twice",
+		  { { START, 100, 110, 0, 0, 0, 0 },
+		    { RESIZE, 100, 0, 0, 0, 150, 0 },
+		    { RESIZE, 100, 0, 0, 0, 170, 0 },
+		    { END, 100, 110, 200, 0, 0, 0 } },
+		  "100:110-150 150:150-170 170:170-200" },
+		{ "without a submit time",
+		  { { START, 0, 110, 0, 0, 0, 0 },
+		    { RESIZE, 0, 0, 0, 0, 150, 0 },
+		    { END, 0, 110, 200, 0, 0, 0 } },
+		  "110i:110-150 150:150-200" },
+		{ "or an end that names nothing else",
+		  { { START, 0, 110, 0, 0, 0, 0 },
+		    { RESIZE, 0, 0, 0, 0, 150, 0 },
+		    { END, 0, 0, 200, 0, 0, 0 } },
+		  "110i:110-150 150:150-200" },
+		{ "what has ended is not resized",
+		  { { END, 100, 110, 140, 0, 0, 0 }, { RESIZE, 100, 0, 0, 0, 150, 0 } },
+		  "100:110-140" },
+		{ "nobody is there to be resized", { { RESIZE, 0, 0, 0, 0, 150, 0 } }, "" },
+		{ "or it is not known yet",
+		  { { RESIZE, 100, 0, 0, 0, 150, 0 } },
+		  "100:-150 150:150-" },
 	};
 
 	(void)state;
@@ -224,13 +263,14 @@ static uint64_t next_random(void)
 static struct event random_event(void)
 {
 	static const enum record_kind kinds[] = { START,	  END,	       END, SUSPEND,
-						  REC_STEP_START, REC_STEP_END };
+						  REC_STEP_START, REC_STEP_END, RESIZE };
 	struct event e = { .kind = kinds[next_random() % ARRAY_LEN(kinds)] };
 	int64_t t = 1 + (int64_t)(next_random() % 60);
 
 	e.submit = next_random() % 3 == 0 ? t : 0;
 	e.step = (int64_t)(next_random() % 2);
 	switch ((int)e.kind) {
+	case RESIZE:
 	case SUSPEND: e.at = t; break;
 	case START:
 	case REC_STEP_START: e.start = t + (int64_t)(next_random() % 5); break;
@@ -273,18 +313,20 @@ static void runs_are_whole(void **state)
 		struct family f;
 		struct family_run *runs;
 		size_t n_runs, n = 1 + next_random() % MOST, moments = 0;
+		bool runs_wanted = false; /* a resize alone makes none */
 		arena_reset(arena);
 		family_init(&f, "c1", 7, arena);
 		for (size_t i = 0; i < n; i++) {
 			struct event e = random_event();
 			struct record rec = record_of(&e);
+			runs_wanted |= e.kind != RESIZE || e.submit != 0;
 			family_add(&f, &rec);
 			assert_false(family_add(&f, &rec));
 		}
 		for (size_t i = 0; i < f.n; i++)
 			moments += job_has(&f.parts[i]->job, moments);
 		family_resolve(&f, &runs, &n_runs);
-		assert_true(n_runs >= 1 && n_runs <= f.n);
+		assert_true(n_runs <= f.n && (n_runs >= 1) >= runs_wanted);
 		for (size_t i = 1; i < n_runs; i++)
 			assert_true(runs[i].job.submit_at > runs[i - 1].job.submit_at);
 		bool any = false;
@@ -346,6 +388,77 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* FC-189: what a resize names is the new run's; the rest goes over; what ended stays behind. */
+static void resized_runs_differ(void **state)
+{
+	static const struct event events[] = {
+		{ START, 100, 110, 0, 0, 0, 0 },
+		{ RESIZE, 100, 0, 0, 0, 150, 0 },
+		{ END, 100, 110, 200, 0, 0, 0 },
+	};
+	static const size_t orders[][3] = { { 0, 1, 2 }, { 1, 0, 2 }, { 2, 1, 0 }, { 1, 2, 0 },
+					    { 2, 0, 1 }, { 0, 2, 1 } };
+
+	(void)state;
+	for (size_t o = 0; o < ARRAY_LEN(orders); o++) {
+		struct family f;
+		struct family_run *runs;
+		size_t n;
+		family_init(&f, "c1", 7, arena);
+		for (size_t i = 0; i < 3; i++) {
+			struct record rec = record_of(&events[orders[o][i]]);
+			if (rec.kind == START)
+				job_set(&rec.job, account, "physics");
+			if (rec.kind == END)
+				job_set(&rec.job, exit, 256);
+			else
+				job_set(&rec.job, tres_alloc, rec.kind == START ? "cpu=32" : "cpu=16");
+			if (rec.kind == END)
+				job_set(&rec.job, state, STATE_FAILED);
+			record_stamp(&rec);
+			family_add(&f, &rec);
+		}
+		family_resolve(&f, &runs, &n);
+		assert_int_equal(n, 2);
+		assert_int_equal(runs[0].job.state, STATE_RESIZING);
+		assert_string_equal(runs[0].job.tres_alloc, "cpu=32");
+		assert_string_equal(runs[0].job.account, "physics");
+		assert_false(job_has(&runs[0].job, exit));
+		assert_int_equal(runs[1].job.state, STATE_FAILED);
+		assert_string_equal(runs[1].job.tres_alloc, "cpu=16");
+		assert_string_equal(runs[1].job.account, "physics");
+		assert_int_equal(runs[1].job.exit, 256);
+		assert_int_equal(runs[1].job.eligible_at, 150);
+		assert_int_equal(runs[1].job.start_at, 150);
+	}
+}
+
+/* Rows become parts when the resize comes, and give the same. */
+static void rows_become_parts(void **state)
+{
+	static const struct event events[] = {
+		{ START, 100, 110, 0, 0, 0, 0 },
+		{ END, 100, 110, 200, 0, 0, 0 },
+		{ RESIZE, 100, 0, 0, 0, 150, 0 },
+	};
+	struct record start = record_of(&events[0]), end = record_of(&events[1]);
+	struct record again = record_of(&events[2]);
+	struct job row = start.job;
+	struct family f;
+	struct family_run *runs;
+	size_t n;
+
+	(void)state;
+	job_merge(&row, &end.job, false, arena);
+	job_derive(&row, NULL, 0, arena);
+	family_init(&f, "c1", 7, arena);
+	family_load(&f, &row);
+	assert_true(family_add(&f, &again));
+	assert_false(family_add(&f, &end));
+	family_resolve(&f, &runs, &n);
+	assert_string_equal(runs_text(runs, n), "100:110-150 150:150-200");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +466,8 @@ int main(void)
 		cmocka_unit_test(order_and_number_do_not_show),
 		cmocka_unit_test(runs_are_whole),
 		cmocka_unit_test(kept_parts_go_on),
+		cmocka_unit_test(resized_runs_differ),
+		cmocka_unit_test(rows_become_parts),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
