@@ -126,6 +126,8 @@ CREATE INDEX job_window ON job ((least(visible_from, start_at, end_at)), end_at)
 CREATE INDEX job_user ON job (user_name, (least(visible_from, start_at, end_at)));
 -- Few, and the ones that windows about now need.
 CREATE INDEX job_open ON job (job_id) WHERE end_at IS NULL;
+-- Fewer still: who was suspended when.
+CREATE INDEX job_suspended ON job (job_id) WHERE moments IS NOT NULL;
 
 CREATE TABLE step (
 	cluster            text COLLATE "C" NOT NULL,

@@ -12,7 +12,7 @@
 #define IDLE_MS 60000
 /* Callers wait for the writer, and a daemon that takes over waits for its transaction. */
 #define WRITER_STATEMENT_MS 20000
-#define WRITER_IDLE_MS 5000
+#define WRITER_IDLE_MS	    5000
 
 struct slot {
 	struct pg *pg; /* NULL = not connected */
@@ -21,6 +21,7 @@ struct slot {
 
 struct store {
 	char *conninfo;
+	char *spool_dir;
 	struct store_settings settings;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t freed;
@@ -44,6 +45,7 @@ struct store *store_open(const struct store_settings *settings, struct err *err)
 	s->settings = *settings;
 	s->conninfo = xstrdup(settings->conninfo);
 	s->settings.conninfo = s->conninfo;
+	s->spool_dir = xstrdup(settings->spool_dir != NULL ? settings->spool_dir : "/var/tmp");
 	if (settings->readers <= 0)
 		s->settings.readers = 16;
 	if (settings->reader_wait_ms <= 0)
@@ -76,6 +78,7 @@ void store_close(struct store *s)
 	pthread_mutex_destroy(&s->lock);
 	free(s->readers);
 	free(s->conninfo);
+	free(s->spool_dir);
 	free(s);
 }
 
@@ -326,6 +329,11 @@ void store_cancel_writer(struct store *s)
 	if (s->writer.busy && s->writer.pg != NULL)
 		pg_cancel(s->writer.pg);
 	pthread_mutex_unlock(&s->lock);
+}
+
+const char *store_spool_dir(const struct store *s)
+{
+	return s->spool_dir;
 }
 
 /* ---- how it is */

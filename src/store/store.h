@@ -18,6 +18,7 @@ struct store_settings {
 	int reader_wait_ms;	  /* most time to wait for one of them; 0 = 5000 */
 	int statement_timeout_ms; /* of a reader's statement; 0 = 300000 */
 	int connect_timeout_s;	  /* per host; 0 = 5 */
+	const char *spool_dir;	  /* for temporary files; NULL = /var/tmp */
 };
 
 /* Copies the settings. */
@@ -40,6 +41,9 @@ struct pg *store_session(struct store *s, const struct pg_settings *limits, stru
 /* Ends the statements that readers (the writer) are running: for an orderly stop. */
 void store_cancel_readers(struct store *s);
 void store_cancel_writer(struct store *s);
+
+/* Where readers may put temporary files. */
+const char *store_spool_dir(const struct store *s);
 
 /* One round trip on a reader. */
 int store_ping(struct store *s, struct err *err);
