@@ -35,6 +35,10 @@ int cmd_import(const struct cli *cli, int argc, char **argv);
 int cmd_records(const struct cli *cli, int argc, char **argv);
 extern const struct option_set import_options, records_options;
 
+/* seff, why: one job */
+int cmd_seff(const struct cli *cli, int argc, char **argv);
+extern const struct option_set seff_options;
+
 /* backup, restore, upgrade-state: on the private PostgreSQL of this machine */
 int cmd_backup(const struct cli *cli, int argc, char **argv);
 int cmd_restore(const struct cli *cli, int argc, char **argv);

@@ -472,18 +472,29 @@ int client_whole(struct client *c, const struct request *rq, struct buf *ret,
 	return client_stream(c, rq, on_whole, ret, ret_reply, err);
 }
 
-void target_add(struct buf *target, const char *name, const char *value)
+static void escape(struct buf *target, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789-._~,:";
 
-	buf_addc(target, strchr(buf_str(target), '?') ? '&' : '?');
-	buf_adds(target, name);
-	buf_addc(target, '=');
-	for (const char *p = value; *p; p++) {
+	for (const char *p = text; *p; p++) {
 		if (strchr(plain, *p))
 			buf_addc(target, *p);
 		else
 			buf_printf(target, "%%%02X", (unsigned)(unsigned char)*p);
 	}
+}
+
+void target_add_path(struct buf *target, const char *segment)
+{
+	buf_addc(target, '/');
+	escape(target, segment);
+}
+
+void target_add(struct buf *target, const char *name, const char *value)
+{
+	buf_addc(target, strchr(buf_str(target), '?') ? '&' : '?');
+	buf_adds(target, name);
+	buf_addc(target, '=');
+	escape(target, value);
 }

@@ -53,7 +53,9 @@ int client_whole(struct client *c, const struct request *rq, struct buf *ret,
 		 struct reply *ret_reply, struct err *err);
 /* ret_reply may be NULL in all three. */
 
-/* Adds "&name=" (or "?name=" as the first) and the value, escaped, to a target. */
+/* Adds "/" and the segment, escaped, to a target. */
+void target_add_path(struct buf *target, const char *segment);
+/* Adds "&name=" (or "?name=" as the first) and the value, escaped. */
 void target_add(struct buf *target, const char *name, const char *value);
 
 #endif

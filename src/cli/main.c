@@ -13,6 +13,7 @@ static const struct command commands[] = {
 	{ "records", cmd_records, "send records given as JSON", &records_options },
 	{ "restore", cmd_restore, "bring a backup back", &restore_options },
 	{ "sacct", cmd_sacct, "list jobs and job steps, as sacct does", &sacct_options },
+	{ "seff", cmd_seff, "how much of its CPUs and memory a job used", &seff_options },
 	{ "upgrade-state", cmd_upgrade_state, "move tallyd's own database to a newer PostgreSQL",
 	  &upgrade_options },
 };
