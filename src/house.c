@@ -19,6 +19,7 @@
 
 /* From the signal to the end of the process, with room to spare under ten seconds. */
 enum {
+	WRITER_MS = 5000,
 	STOP_INGEST_MS = 4500,
 	STOP_API_MS = 6500,
 	STOP_SERVERS_MS = 8500,
@@ -296,6 +297,24 @@ static void stop_api(struct house *h)
 		pthread_join(thread, NULL);
 }
 
+/* The writer takes its lock in a thread of its own, a moment after it was started.  Where another
+ * tallyd holds it, this one serves reads, and is as ready as it gets. */
+static void wait_for_writer(const struct house *h)
+{
+	struct pollfd f = { .fd = h->close_fd, .events = POLLIN };
+	int64_t deadline = monotonic_ms() + WRITER_MS;
+	struct ingest_stats stats;
+
+	for (;;) {
+		ingest_get_stats(h->ingest, &stats);
+		if (stats.active || poll(&f, 1, 10) > 0)
+			return;
+		if (monotonic_ms() > deadline)
+			break;
+	}
+	log_warn("another tallyd writes to this database; this one serves reads and stands by");
+}
+
 /* Tells those who wait, once: systemd when it is worth waiting no longer, the reader of standard
  * output when everything is up. */
 static int say_ready(struct house *h, struct err *err UNUSED)
@@ -305,6 +324,7 @@ static int say_ready(struct house *h, struct err *err UNUSED)
 	if (!h->schema_ready || h->said_ready)
 		return 0;
 	h->said_ready = true;
+	wait_for_writer(h);
 	printf("tallyd: ready %s munge:%s\n", api_addresses(h->api), munge_socket(h));
 	fflush(stdout);
 	if (h->ready_fd >= 0 && write(h->ready_fd, "r", 1) == 1)
@@ -374,11 +394,13 @@ struct trial {
 	int64_t again_at_ms, back_off_ms;
 };
 
-/* 0, or -1 when it is no use to try again. */
-static int bring_up(struct house *h, const struct kept *k, struct trial *t, struct err *err)
+/* was_down: and not just to be looked at again.  0, or -1 when it is no use to try again. */
+static int bring_up(struct house *h, const struct kept *k, bool was_down, struct trial *t,
+		    struct err *err)
 {
 	if (k->up(h, err) == 0) {
-		log_info("%s is up again", k->name);
+		if (was_down || t->back_off_ms > 0)
+			log_info("%s is up again", k->name);
 		*t = (struct trial){ 0 };
 		return 0;
 	}
@@ -443,7 +465,7 @@ static int keep(struct house *h, struct err *err)
 				log_warn("%s has ended; bringing it up again", kept[i].name);
 			else if (kept[i].is_up(h) || monotonic_ms() < trials[i].again_at_ms)
 				continue;
-			if (bring_up(h, &kept[i], &trials[i], err) < 0)
+			if (bring_up(h, &kept[i], ended, &trials[i], err) < 0)
 				return -1;
 		}
 		if (!closing(h))

@@ -112,3 +112,135 @@ def test_signal_while_starting(fresh_tallyd):
     assert t.servers() == []
     t.start()
     assert t.psql("SELECT 1") == [["1"]]
+
+
+def record(n, **more):
+    return {"kind": "job_end", "job_id": n, "user": "ann", "state": "COMPLETED",
+            "submit": 1700000000, "start": 1700000001 + n % 1000, "end": 1700009000, **more}
+
+
+def jobs(t):
+    return int(t.psql("SELECT count(*) FROM job")[0][0])
+
+
+def test_ready_line_names_what_is_served(fresh_tallyd):
+    t = fresh_tallyd()
+    assert t.get("/healthz", signed=False).status == 200
+    assert t.get("/readyz", over="unix").json()["status"] == "ready"
+    assert (t.state / "socket").read_text() == t.unix + "\n"
+    assert t.send(record(1))["accepted"] == 1
+    assert t.post("/v1/records", [record(2)], over="unix").json()["accepted"] == 1
+    assert jobs(t) == 2
+    assert t.stop() == 0
+    assert not os.path.exists(t.unix) and not (t.state / "socket").exists()
+
+
+def test_records_survive_the_stop(fresh_tallyd):
+    t = fresh_tallyd()
+    t.send(*[record(n) for n in range(1, 501)])
+    assert t.stop() == 0
+    t.start()
+    assert jobs(t) == 500
+
+
+def test_port_in_use(fresh_tallyd):
+    t = fresh_tallyd()
+    second = fresh_tallyd(http=f"127.0.0.1:{t.port}", start=False)
+    rc, log = second.run_to_end()
+    assert rc == 1 and str(t.port) in log and "use" in log
+    assert second.servers() == []
+
+
+def test_no_tcp(fresh_tallyd):
+    t = fresh_tallyd(conf="HttpAddr=none\n", http=None)
+    assert t.port is None
+    assert t.get("/v1/ping", over="unix").status == 200
+
+
+def test_socket_elsewhere_and_none(fresh_tallyd):
+    t = fresh_tallyd(start=False)
+    t.conf = f"HttpSocket={t.dir}/s\n"
+    t.dir.chmod(0o755)
+    t.start()
+    assert t.unix == f"{t.dir}/s"
+    assert t.get("/v1/ping", over="unix").status == 200
+    t.stop()
+    t.conf = "HttpSocket=none\n"
+    t.start()
+    assert t.unix == f"{t.dir}/s" or t.unix is None
+    assert "unix:" not in t.ready_line
+
+
+def test_writing_goes_on_after_postgres_is_killed(fresh_tallyd):
+    t = fresh_tallyd()
+    t.send(record(1))
+    os.kill(t.postgres_pid(), signal.SIGKILL)
+
+    def again():
+        reply = t.post("/v1/records", [record(2)])
+        assert reply.status in (200, 503), reply
+        return reply.status == 200
+    wait_until(again, 30, "records to be taken again")
+    wait_until(lambda: "is up again" in t.log(), 30, "PostgreSQL")
+    assert jobs(t) == 2
+    assert t.stop() == 0
+
+
+def test_stop_ends_in_time_with_a_connection_that_sends_nothing(fresh_tallyd):
+    t = fresh_tallyd()
+    idle = t.connect()
+    idle.connect()
+    half = t.connect()
+    half.connect()
+    half.sock.sendall(b"POST /v1/records HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n")
+    began = time.monotonic()
+    assert t.stop() == 0
+    assert time.monotonic() - began < 10
+    idle.close()
+    half.close()
+
+
+def test_stop_ends_in_time_when_a_lock_holds_the_writer(fresh_tallyd):
+    """Somebody sits on the table; the stop does not wait for them, and says nothing it does not
+    hold."""
+    import threading
+    t = fresh_tallyd()
+    t.send(record(1))
+    holder = subprocess_psql(t, "BEGIN; LOCK TABLE job IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)")
+    wait_until(lambda: t.psql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND "
+                              "granted AND relation = 'job'::regclass") != [["0"]], 10, "the lock")
+    replies = []
+    sender = threading.Thread(target=lambda: replies.append(t.post("/v1/records", [record(2)])))
+    sender.start()
+    wait_until(lambda: t.psql("SELECT 1 FROM pg_locks WHERE NOT granted"), 10, "the writer to wait")
+    began = time.monotonic()
+    assert t.stop() == 0
+    assert time.monotonic() - began < 10
+    holder.wait(10)
+    sender.join(10)
+    assert not sender.is_alive() and len(replies) == 1
+    t.start()
+    stored = {row[0] for row in t.psql("SELECT job_id FROM job")}
+    assert ("2" in stored) == (replies[0].status == 200), replies
+
+
+def subprocess_psql(t, sql):
+    import subprocess
+    return subprocess.Popen(
+        ["psql", "-X", "-q", "-h", os.readlink(t.state / "run") + "/pg", "-p", "6821", "-U", "postgres",
+         "tally", "-c", sql], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_anonymous_reads_after_sighup(fresh_tallyd):
+    t = fresh_tallyd()
+    assert t.get("/v1/clusters", signed=False).status == 401
+    t.conf_file.write_text("AllowAnonymousReads=yes\n")
+    t.send_signal(signal.SIGHUP)
+    wait_until(lambda: "AllowAnonymousReads is taken over" in t.log(), 10, "the reload")
+    assert t.get("/v1/clusters", signed=False).status != 401
+
+
+def test_slurm_user_that_is_not_there(fresh_tallyd):
+    t = fresh_tallyd(conf="SlurmUser=no-such-user\n", start=False)
+    rc, log = t.run_to_end()
+    assert rc == 1 and "SlurmUser" in log and "no-such-user" in log
