@@ -160,8 +160,7 @@ static bool alloc_cpus(const struct job *j, int64_t *ret)
 	return job_has(j, tres_alloc) && tres_get(j->tres_alloc, "cpu", ret) && *ret > 0;
 }
 
-/* MiB of the whole job: allocated, else asked for. */
-static bool memory_given(const struct job *j, int64_t *ret_mib)
+bool job_memory_given(const struct job *j, int64_t *ret_mib)
 {
 	int64_t times = 1;
 
@@ -223,7 +222,7 @@ static void derive_efficiency(struct job *j)
 		job_set(j, cpu_eff_ppm,
 			ratio_ppm(j->cpu_used_us, num_mul(elapsed, cpus, NULL), PPM));
 	if (job_has(j, mem_used) && (j->mem_used > 0 || elapsed >= SAMPLING_S) &&
-	    memory_given(j, &mib))
+	    job_memory_given(j, &mib))
 		job_set(j, mem_eff_ppm, ratio_ppm(j->mem_used, mib, MIB));
 }
 

@@ -30,6 +30,8 @@ void job_derive(struct job *j, const struct step *const *steps, size_t n_steps,
 		struct arena *arena);
 /* Takes all of that out again, leaving what the records said. */
 void job_forget_derived(struct job *j);
+/* MiB of the whole job: allocated, else asked for; what mem_efficiency_ppm is a part of. */
+bool job_memory_given(const struct job *j, int64_t *ret_mib);
 /* Use of the GPUs in the step that used most, of all that it had, parts per million: the figure
  * that is measured (gres/gpuutil) adds a per cent for each GPU.  False when not measured. */
 bool job_gpu_use_ppm(const struct job *j, const struct step *const *steps, size_t n_steps,
