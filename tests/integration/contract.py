@@ -48,19 +48,26 @@ def resolve(node):
     return node
 
 
+BASE = "http://tally/"
+
+
+def validator(schema):
+    """References inside the contract resolve against the whole of it."""
+    resolver = jsonschema.RefResolver(BASE, document())
+    return jsonschema.Draft202012Validator(schema, resolver=resolver)
+
+
 @functools.cache
-def validator(pointer):
-    resolver = jsonschema.RefResolver("", document())
-    return jsonschema.Draft202012Validator({"$ref": pointer}, resolver=resolver)
+def validator_of(name):
+    return validator({"$ref": f"{BASE}#/components/schemas/{name}"})
 
 
 def validate(schema, value):
-    if "$ref" in schema:
-        v = validator(schema["$ref"])
+    if list(schema) == ["$ref"]:
+        v = validator_of(schema["$ref"].rpartition("/")[2])
     else:
-        v = jsonschema.Draft202012Validator(
-            schema, resolver=jsonschema.RefResolver("", document()))
-    errors = sorted(v.iter_errors(value), key=lambda e: list(e.absolute_path))
+        v = validator(schema)
+    errors = sorted(v.iter_errors(value), key=lambda e: list(map(str, e.absolute_path)))
     assert not errors, "\n".join(
         f"{'/'.join(map(str, e.absolute_path))}: {e.message[:300]}" for e in errors[:5])
 
