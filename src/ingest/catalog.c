@@ -1,5 +1,6 @@
 #include "ingest/catalog.h"
 
+#include "core/family.h"
 #include "core/tres.h"
 #include "ingest/names.h"
 #include "store/partition.h"
@@ -291,15 +292,52 @@ static int ensure_month(const struct prepare *p, int month)
 	return 0;
 }
 
-static bool is_of_job(const struct record *rec)
+/* The partition of a job that was submitted then.  The item is held when it is not to be had. */
+static int want_month(const struct prepare *p, struct item *it, int64_t submit_at, int *last)
 {
-	return rec->kind != REC_NODE_EVENT && rec->kind != REC_CLUSTER_TRES;
+	int month = span_month(&p->c->span, submit_at);
+	int rc;
+
+	it->month = month;
+	if (month == *last)
+		return 0;
+	rc = ensure_month(p, month);
+	if (rc < 0)
+		return -1;
+	it->held |= rc > 0;
+	*last = rc > 0 ? -1 : month;
+	return 0;
+}
+
+/* Where a record that names no submit time, or a resize, may put a row. */
+static int want_made_months(const struct prepare *p, struct item *it, int *last)
+{
+	const struct record *rec = it->rec;
+	const struct job *j = &rec->job;
+	const struct step *s = rec->n_steps > 0 ? rec->steps : NULL;
+	int64_t at[4];
+	size_t n = 0;
+
+	if (rec->at > 0)
+		at[n++] = rec->at;
+	if (job_has(j, start_at))
+		at[n++] = j->start_at;
+	else if (job_has(j, end_at))
+		at[n++] = j->end_at - job_get(j, rec_elapsed, 0);
+	if (s != NULL && !job_has(j, start_at) && !job_has(j, end_at))
+		at[n++] = step_get(s, start_at, step_get(s, end_at, 0));
+	if (job_has(j, end_at))
+		at[n++] = j->end_at;
+	for (size_t i = 0; i < n; i++)
+		if (want_month(p, it, at[i] > 0 ? at[i] : 0, last) < 0)
+			return -1;
+	return 0;
 }
 
 static int prepare_months(const struct prepare *p)
 {
 	struct catalog *c = p->c;
-	int last = -1, rc;
+	int last = -1;
 
 	if (!c->span_read && write_read_span(p->tx, &c->span, p->err) < 0)
 		return -1;
@@ -307,16 +345,13 @@ static int prepare_months(const struct prepare *p)
 	for (size_t i = 0; i < p->n; i++) {
 		struct item *it = p->items[i];
 
-		if (it->outcome == VERDICT_REFUSED || !is_of_job(it->rec) || !it->rec->submit_known)
+		if (it->outcome == VERDICT_REFUSED || !item_is_of_job(it))
 			continue;
-		it->month = span_month(&c->span, it->rec->job.submit_at);
-		if (it->month == last)
-			continue;
-		rc = ensure_month(p, it->month);
-		if (rc < 0)
+		if (family_is_needed(it->rec) && want_made_months(p, it, &last) < 0)
 			return -1;
-		it->held |= rc > 0;
-		last = rc > 0 ? -1 : it->month;
+		if (it->rec->submit_known &&
+		    want_month(p, it, it->rec->job.submit_at, &last) < 0)
+			return -1;
 	}
 	return 0;
 }

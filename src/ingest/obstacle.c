@@ -19,6 +19,14 @@ bool obstacle_stands(const struct obstacles *o, enum obstacle_kind kind, int mon
 	return false;
 }
 
+bool obstacle_any_stands(const struct obstacles *o, int64_t now_ms)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (now_ms < o->v[i].until_ms)
+			return true;
+	return false;
+}
+
 /* When all places are taken the one that is tried again first gives way: it is met once more. */
 static struct obstacle *new_place(struct obstacles *o)
 {

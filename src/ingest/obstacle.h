@@ -31,6 +31,7 @@ struct obstacles {
 /* Does it stand now? */
 bool obstacle_stands(const struct obstacles *o, enum obstacle_kind kind, int month,
 		     int64_t now_ms);
+bool obstacle_any_stands(const struct obstacles *o, int64_t now_ms);
 /* It was met (again). */
 void obstacle_met(struct obstacles *o, enum obstacle_kind kind, int month, int64_t now_ms);
 /* It was passed. */

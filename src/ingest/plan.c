@@ -28,6 +28,49 @@ uint64_t plan_row_id(int64_t job_id, int64_t submit_at)
 	return id != 0 ? id : 1;
 }
 
+/* --- rows compared */
+
+struct row {
+	const struct field *fields;
+	size_t n;
+	const void *base;
+	const uint64_t *has;
+	const uint8_t *rank;
+	const int64_t *as_of;
+};
+
+#define ROW(r, fields, n) ((struct row){ fields, n, r, (r)->has, (r)->rank, (r)->as_of })
+#define JOB_ROW(j)	  ROW(j, job_fields, JOB_FIELDS)
+#define STEP_ROW(s)	  ROW(s, step_fields, STEP_FIELDS)
+
+static bool field_same(const struct row *a, const struct row *b, size_t f)
+{
+	const struct field *field = &a->fields[f];
+	const char *va = (const char *)a->base + field->offset;
+	const char *vb = (const char *)b->base + field->offset;
+
+	if (has_bit(a->has, f) != has_bit(b->has, f))
+		return false;
+	if (!has_bit(a->has, f))
+		return true;
+	if (!(field->flags & (FF_KEY | FF_DERIVED)) &&
+	    (a->rank[f] != b->rank[f] || a->as_of[f] != b->as_of[f]))
+		return false;
+	if (field_is_text(field->type))
+		return strcmp(*(const char *const *)(const void *)va,
+			      *(const char *const *)(const void *)vb) == 0;
+	return memcmp(va, vb, sizeof(int64_t)) == 0;
+}
+
+/* In everything that is stored. */
+static bool row_same(const struct row *a, const struct row *b)
+{
+	for (size_t f = 0; f < a->n; f++)
+		if (!field_same(a, b, f))
+			return false;
+	return true;
+}
+
 #define BUCKETS_MIN 64
 
 void plan_init(struct plan *p, struct arena *arena)
@@ -45,8 +88,8 @@ static uint64_t hash_job(const char *cluster, int64_t job_id, int64_t submit_at)
 	return mix(mix(hash_text(cluster), (uint64_t)job_id), (uint64_t)submit_at);
 }
 
-static struct plan_job *find_job(const struct plan *p, const char *cluster, int64_t job_id,
-				 int64_t submit_at)
+struct plan_job *plan_find(const struct plan *p, const char *cluster, int64_t job_id,
+			   int64_t submit_at)
 {
 	uint64_t h = hash_job(cluster, job_id, submit_at);
 	struct plan_job *j = p->job_hash[h & (p->job_buckets - 1)];
@@ -129,14 +172,18 @@ static void grow_step_hash(struct plan *p)
 
 /* --- adding */
 
-static struct plan_job *new_job(struct plan *p, const struct item *it)
+static struct plan_job *place_job(struct plan *p, const char *cluster, int64_t job_id,
+				  int64_t submit_at, int month)
 {
-	struct plan_job *j = ARENA_NEW(p->arena, struct plan_job);
+	struct plan_job *j = plan_find(p, cluster, job_id, submit_at);
 
-	j->cluster = it->rec->cluster;
-	j->job_id = it->rec->job.job_id;
-	j->submit_at = it->rec->job.submit_at;
-	j->month = it->month;
+	if (j != NULL)
+		return j;
+	j = ARENA_NEW(p->arena, struct plan_job);
+	j->cluster = cluster;
+	j->job_id = job_id;
+	j->submit_at = submit_at;
+	j->month = month;
 	j->items_end = &j->items;
 	if (p->n_jobs == p->cap_jobs)
 		grow_jobs(p);
@@ -148,13 +195,25 @@ static struct plan_job *new_job(struct plan *p, const struct item *it)
 void plan_add(struct plan *p, struct item *it)
 {
 	const struct record *rec = it->rec;
-	struct plan_job *j = find_job(p, rec->cluster, rec->job.job_id, rec->job.submit_at);
+	struct plan_job *j = place_job(p, rec->cluster, rec->job.job_id, rec->job.submit_at,
+				       it->month);
 
-	if (j == NULL)
-		j = new_job(p, it);
 	it->next = NULL;
 	*j->items_end = it;
 	j->items_end = &it->next;
+}
+
+struct plan_job *plan_put(struct plan *p, int month, struct job *old, const struct job *now)
+{
+	const struct job *key = now != NULL ? now : old;
+	struct plan_job *j = place_job(p, key->cluster, key->job_id, key->submit_at, month);
+
+	j->resolved = true;
+	j->old = old;
+	j->gone = now == NULL;
+	j->now = *key;
+	j->all_steps = true;
+	return j;
 }
 
 static int compare_jobs(const void *pa, const void *pb)
@@ -183,10 +242,17 @@ void plan_sort(struct plan *p)
 
 void plan_job_stored(struct plan *p, struct job *stored)
 {
-	struct plan_job *j = find_job(p, stored->cluster, stored->job_id, stored->submit_at);
+	struct plan_job *j = plan_find(p, stored->cluster, stored->job_id, stored->submit_at);
 
 	if (j != NULL)
 		j->old = stored;
+}
+
+static void give_row_id(struct plan_job *j)
+{
+	job_set(&j->now, row_id, (int64_t)plan_row_id(j->job_id, j->submit_at));
+	j->now.rank[JOB_row_id] = RANK_NONE;
+	j->now.as_of[JOB_row_id] = AS_OF_UNKNOWN;
 }
 
 static void begin_row(struct plan_job *j)
@@ -199,8 +265,7 @@ static void begin_row(struct plan_job *j)
 	job_set(&j->now, job_id, j->job_id);
 	job_set(&j->now, submit_at, j->submit_at);
 	job_set(&j->now, submit_inferred, 0);
-	job_set(&j->now, row_id, (int64_t)plan_row_id(j->job_id, j->submit_at));
-	j->now.as_of[JOB_row_id] = AS_OF_UNKNOWN;
+	give_row_id(j);
 	j->changed = true;
 }
 
@@ -280,7 +345,6 @@ static void merge_one(struct plan *p, struct plan_job *j, const struct horizon *
 		return;
 	begin_row(j);
 	merge_job(p, j);
-	j->figures_kept = j->old != NULL && ended_before(j->old, h->step);
 	if (j->old == NULL)
 		j->all_steps = true;
 	else if (j->changed && has_ended(&j->now))
@@ -294,8 +358,12 @@ void plan_merge_jobs(struct plan *p, horizon_of *horizon, void *arg)
 	struct horizon h;
 
 	for (size_t i = 0; i < p->n_jobs; i++) {
-		h = horizon(p->jobs[i]->cluster, arg);
-		merge_one(p, p->jobs[i], &h);
+		struct plan_job *j = p->jobs[i];
+
+		h = horizon(j->cluster, arg);
+		j->figures_kept = j->old != NULL && ended_before(j->old, h.step);
+		if (!j->resolved)
+			merge_one(p, j, &h);
 	}
 }
 
@@ -320,13 +388,35 @@ static struct plan_step *add_step(struct plan *p, struct plan_job *j, const stru
 
 void plan_step_stored(struct plan *p, const struct step *stored)
 {
-	struct plan_job *j = find_job(p, stored->cluster, stored->job_id, stored->submit_at);
+	struct plan_job *j = plan_find(p, stored->cluster, stored->job_id, stored->submit_at);
 	struct plan_step *s;
 
 	if (j == NULL || find_step(p, stored) != NULL)
 		return;
 	s = add_step(p, j, stored);
 	s->now = *stored;
+	s->stored = true;
+}
+
+void plan_put_step(struct plan *p, struct plan_job *j, const struct step *now)
+{
+	struct plan_step *s = add_step(p, j, now);
+
+	s->now = *now;
+	s->changed = true;
+}
+
+void plan_put_stored_step(struct plan *p, struct plan_job *j, const struct step *stored)
+{
+	struct plan_step *s = find_step(p, stored);
+
+	if (s == NULL) {
+		s = add_step(p, j, stored);
+		s->now = *stored;
+		s->gone = true;
+	} else {
+		s->changed = !row_same(&STEP_ROW(stored), &STEP_ROW(&s->now));
+	}
 	s->stored = true;
 }
 
@@ -365,6 +455,8 @@ void plan_merge_steps(struct plan *p, horizon_of *horizon, void *arg)
 		int64_t before = horizon(j->cluster, arg).step;
 		bool changed = false;
 
+		if (j->resolved)
+			continue;
 		j->all_steps |= j->need == STEPS_ALL;
 		j->need = STEPS_NONE;
 		for (struct item *it = j->items; it != NULL; it = it->next)
@@ -376,22 +468,6 @@ void plan_merge_steps(struct plan *p, horizon_of *horizon, void *arg)
 }
 
 /* --- what follows */
-
-static bool same_derived(const struct job *a, const struct job *b)
-{
-	for (size_t f = 0; f < JOB_FIELDS; f++) {
-		const char *va = (const char *)a + job_fields[f].offset;
-		const char *vb = (const char *)b + job_fields[f].offset;
-
-		if (!(job_fields[f].flags & FF_DERIVED))
-			continue;
-		if (has_bit(a->has, f) != has_bit(b->has, f))
-			return false;
-		if (has_bit(a->has, f) && memcmp(va, vb, sizeof(int64_t)) != 0)
-			return false;
-	}
-	return true;
-}
 
 /* Some of the steps may have been purged: what was made of all of them stays. */
 static void keep_figures(struct job *now, const struct job *old)
@@ -412,30 +488,35 @@ static void keep_figures(struct job *now, const struct job *old)
 	}
 }
 
+static bool is_touched(const struct plan_job *j)
+{
+	if (j->changed || j->resolved)
+		return true;
+	for (const struct plan_step *s = j->steps; s != NULL; s = s->next)
+		if (s->changed)
+			return true;
+	return false;
+}
+
+/* Figures of the whole job are made once it has ended, so that a step costs nothing while it runs;
+ * which steps have come by then does not matter, they are made anew. */
 static void derive(struct plan *p, struct plan_job *j)
 {
-	const struct step **steps = NULL;
-	size_t n = 0, cap = 0;
-	bool touched = j->changed;
+	const struct step **steps;
+	size_t n = 0;
 
-	for (const struct plan_step *s = j->steps; s != NULL; s = s->next) {
-		touched |= s->changed;
-		cap++;
-	}
-	if (!touched)
-		return;
-	/* Figures of the whole job are made once it has ended, so that a step costs nothing while
-	 * it runs; which steps have come by then does not matter, they are made anew. */
-	if (has_ended(&j->now)) {
-		steps = ARENA_ARRAY(p->arena, const struct step *, cap);
+	for (const struct plan_step *s = j->steps; s != NULL; s = s->next)
+		n++;
+	steps = ARENA_ARRAY(p->arena, const struct step *, n);
+	n = 0;
+	if (has_ended(&j->now))
 		for (const struct plan_step *s = j->steps; s != NULL; s = s->next)
-			steps[n++] = &s->now;
-	}
+			if (!s->gone)
+				steps[n++] = &s->now;
 	job_derive(&j->now, steps, n, p->arena);
 	if (j->figures_kept)
 		keep_figures(&j->now, j->old);
-	if (j->old != NULL && !same_derived(j->old, &j->now))
-		j->changed = true;
+	j->changed = j->old == NULL || !row_same(&JOB_ROW(j->old), &JOB_ROW(&j->now));
 }
 
 void plan_derive(struct plan *p)
@@ -443,9 +524,12 @@ void plan_derive(struct plan *p)
 	for (size_t i = 0; i < p->n_jobs; i++) {
 		struct plan_job *j = p->jobs[i];
 
-		if (j->purged)
+		if (j->purged || j->gone)
 			continue;
-		derive(p, j);
+		if (!job_has(&j->now, row_id))
+			give_row_id(j);
+		if (is_touched(j))
+			derive(p, j);
 		for (struct item *it = j->items; it != NULL; it = it->next)
 			it->row_id = (uint64_t)job_get(&j->now, row_id, 0);
 	}

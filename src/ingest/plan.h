@@ -11,7 +11,7 @@
  *	plan_step_stored    each of those
  *	plan_derive         then changed and old/now say what to write, outcome what to tell
  *
- * A step or a suspension whose job is not known makes the job's row, so no step is ever without
+ * Rows that were found otherwise come in by plan_put.  A step or a suspension whose job is not known makes the job's row, so no step is ever without
  * one, and a job without a row has no steps to look for. */
 #ifndef TALLY_INGEST_PLAN_H
 #define TALLY_INGEST_PLAN_H
@@ -25,6 +25,7 @@ struct item {
 	struct ticket *ticket;
 	int month;                 /* of the job's submission, as store counts them */
 	bool held;                 /* something stands in its way: not this time */
+	bool in_family;            /* its row is found with all others of its job id */
 	enum verdict_kind outcome; /* what will be told after the commit */
 	const struct err *err;     /* REFUSED: why */
 	int64_t quarantine_id;
@@ -40,6 +41,7 @@ static inline bool item_is_of_job(const struct item *it)
 struct plan_step {
 	struct step now;
 	bool stored, changed;
+	bool gone; /* stored, and to be taken away */
 	struct plan_step *next;      /* of the same job */
 	struct plan_step *next_hash;
 };
@@ -55,6 +57,8 @@ struct plan_job {
 	bool changed;    /* now must be written */
 	bool purged;     /* nothing of it may be written */
 	bool figures_kept; /* its steps may have been purged */
+	bool resolved;   /* now and its steps came by plan_put: no merging */
+	bool gone;       /* old is to be taken away, and its steps */
 	struct item *items, **items_end;
 	struct plan_step *steps;
 	enum steps_needed need;
@@ -83,6 +87,13 @@ typedef struct horizon horizon_of(const char *cluster, void *arg);
 
 void plan_init(struct plan *p, struct arena *arena);
 void plan_add(struct plan *p, struct item *it);
+/* A row that was made elsewhere (core/family.h), in place of merging; old may be NULL.  now NULL: the
+ * row goes.  Each step of it, and each stored one, is put too.  Before plan_sort. */
+struct plan_job *plan_put(struct plan *p, int month, struct job *old, const struct job *now);
+struct plan_job *plan_find(const struct plan *p, const char *cluster, int64_t job_id,
+			   int64_t submit_at);
+void plan_put_step(struct plan *p, struct plan_job *j, const struct step *now);
+void plan_put_stored_step(struct plan *p, struct plan_job *j, const struct step *stored);
 void plan_sort(struct plan *p);
 /* The stored row belongs to the plan until its end; rows that no record names are ignored. */
 void plan_job_stored(struct plan *p, struct job *stored);
@@ -90,6 +101,11 @@ void plan_merge_jobs(struct plan *p, horizon_of *horizon, void *arg);
 void plan_step_stored(struct plan *p, const struct step *stored);
 void plan_merge_steps(struct plan *p, horizon_of *horizon, void *arg);
 void plan_derive(struct plan *p);
+
+static inline bool plan_job_is_written(const struct plan_job *j)
+{
+	return (j->changed || j->gone) && !j->purged;
+}
 
 /* The row number of a job whose controller gives it none: made of the key, so that it is the same
  * whatever the order of arrival.  Never 0. */

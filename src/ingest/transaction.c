@@ -1,6 +1,7 @@
 #include "ingest/transaction.h"
 
 #include "ingest/event.h"
+#include "ingest/families.h"
 #include "ingest/month.h"
 #include "store/job_write.h"
 #include "store/quarantine.h"
@@ -123,8 +124,10 @@ static int load_jobs(const struct transaction *t, struct plan *p, struct err *er
 	while (next_group(p, &from, &to)) {
 		n = 0;
 		for (size_t i = from; i < to; i++)
-			keys[n++] = key_of(p->jobs[i]);
-		if (job_load(t->tx, p->jobs[from]->month, keys, n, t->arena, found_job, p, err) < 0)
+			if (!p->jobs[i]->resolved)
+				keys[n++] = key_of(p->jobs[i]);
+		if (n > 0 &&
+		    job_load(t->tx, p->jobs[from]->month, keys, n, t->arena, found_job, p, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -210,11 +213,12 @@ static int put_jobs(const struct transaction *t, const struct plan *p, size_t fr
 	for (size_t i = from; i < to; i++) {
 		const struct plan_job *j = p->jobs[i];
 
-		if (!j->changed || j->purged)
+		if (!plan_job_is_written(j))
 			continue;
 		if (j->old != NULL)
 			gone[n_gone++] = key_of(j);
-		rows[n++] = &j->now;
+		if (!j->gone)
+			rows[n++] = &j->now;
 	}
 	if (n_gone > 0 && job_delete(t->tx, month, gone, n_gone, err) < 0)
 		return -1;
@@ -231,13 +235,14 @@ static int put_steps(const struct transaction *t, const struct plan *p, size_t f
 
 	for (size_t i = from; i < to; i++) {
 		for (const struct plan_step *s = p->jobs[i]->steps; s != NULL; s = s->next) {
-			if (!s->changed)
+			if (!s->changed && !s->gone)
 				continue;
 			if (s->stored)
 				gone[n_gone++] = (struct step_key){ key_of(p->jobs[i]),
 								    s->now.step_id,
 								    s->now.het_comp };
-			rows[n++] = &s->now;
+			if (!s->gone)
+				rows[n++] = &s->now;
 		}
 	}
 	if (n_gone > 0 && step_delete(t->tx, month, gone, n_gone, err) < 0)
@@ -265,8 +270,8 @@ static int follow_changes(const struct transaction *t, const struct plan *p, str
 	for (size_t i = 0; i < p->n_jobs; i++) {
 		const struct plan_job *j = p->jobs[i];
 
-		if (j->changed && !j->purged)
-			months_follow(&months, j->month, j->old, &j->now);
+		if (plan_job_is_written(j))
+			months_follow(&months, j->month, j->old, j->gone ? NULL : &j->now);
 	}
 	return months.n > 0 ? job_month_change(t->tx, months.v, months.n, err) : 0;
 }
@@ -279,11 +284,15 @@ static struct horizon horizon(const char *cluster, void *tx)
 
 static int write_jobs(const struct transaction *t, struct err *err)
 {
+	struct families families;
 	struct plan plan;
 
 	plan_init(&plan, t->arena);
+	if (families_write(&families, t, &plan, err) < 0)
+		return -1;
 	for (size_t i = 0; i < t->n; i++)
-		if (t->items[i]->outcome != VERDICT_REFUSED && item_is_of_job(t->items[i]))
+		if (t->items[i]->outcome == VERDICT_PENDING && item_is_of_job(t->items[i]) &&
+		    !t->items[i]->in_family)
 			plan_add(&plan, t->items[i]);
 	if (plan.n_jobs == 0)
 		return 0;
@@ -297,6 +306,7 @@ static int write_jobs(const struct transaction *t, struct err *err)
 	if (load_steps(t, &plan, err) < 0)
 		return -1;
 	plan_derive(&plan);
+	families_tell(&families, &plan);
 	if (put_rows(t, &plan, err) < 0)
 		return -1;
 	return follow_changes(t, &plan, err);

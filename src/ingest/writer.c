@@ -125,14 +125,20 @@ static enum obstacle_kind way_of(const struct item *it)
 	return item_is_of_job(it) ? OBSTACLE_MONTH : OBSTACLE_EVENTS;
 }
 
+/* A family has rows in any month. */
 static bool meets_obstacle(const struct writer *w, const struct item *it, int64_t now_ms)
 {
+	if (it->in_family)
+		return obstacle_any_stands(&w->obstacles, now_ms);
 	return obstacle_stands(&w->obstacles, way_of(it), it->month, now_ms);
 }
 
 static void pass_obstacles(struct writer *w, const struct item *it)
 {
-	obstacle_gone(&w->obstacles, way_of(it), it->month);
+	if (it->in_family)
+		obstacle_gone(&w->obstacles, OBSTACLE_ASIDE, 0);
+	else
+		obstacle_gone(&w->obstacles, way_of(it), it->month);
 }
 
 /* Leaves out those that have to wait; returns how many are left. */
@@ -221,58 +227,51 @@ static enum writer_end end_of(enum write_fault fault)
 	return fault == FAULT_FENCED ? WRITER_FENCED : WRITER_LOST;
 }
 
+/* Goes round what is locked; fails when that leaves nobody out. */
+static enum writer_end go_on_without(struct writer *w, struct item **items, size_t *n)
+{
+	size_t before = *n;
+
+	if (note_lock(w) < 0)
+		return WRITER_LOST;
+	*n = go_round(w, items, before);
+	return *n < before ? WRITER_DONE : WRITER_LOST;
+}
+
 /* The order of items is kept: for records that carry no time of their own, arrival decides. */
 static enum writer_end write_items(struct writer *w, struct item **items, size_t n,
 				   struct err *err)
 {
+	enum writer_end end = WRITER_DONE;
 	int plans = 0;
 
-	for (;;) {
-		n = go_round(w, items, n);
-		if (n == 0)
-			return WRITER_DONE;
+	n = go_round(w, items, n);
+	while (n > 0 && end == WRITER_DONE) {
 		if (run(w, items, n, err) == 0) {
 			publish_all(w, items, n);
-			return WRITER_DONE;
+			break;
 		}
 		switch (write_fault(w->tx)) {
 		case FAULT_DATA: return refuse_or_halve(w, items, n, err);
-		case FAULT_LOCKED:
-			if (note_lock(w) < 0)
-				return WRITER_LOST;
-			break;
+		case FAULT_LOCKED: end = go_on_without(w, items, &n); break;
 		case FAULT_SCHEMA:
 			catalog_forget(w->catalog);
-			if (++plans > PLANS_MOST ||
-			    prepare(w, items, n, err) < 0)
+			if (++plans > PLANS_MOST || prepare(w, items, n, err) < 0)
 				return end_of(write_fault(w->tx));
+			n = go_round(w, items, n);
 			break;
 		case FAULT_NONE:
 		case FAULT_FENCED:
-		case FAULT_DATABASE: return end_of(write_fault(w->tx));
+		case FAULT_DATABASE: end = end_of(write_fault(w->tx)); break;
 		}
 	}
+	return end;
 }
 
 static bool is_open(const struct verdict *v)
 {
 	return v->kind == VERDICT_PENDING ||
 	       (v->kind == VERDICT_REFUSED && v->quarantine_id == 0);
-}
-
-/* Which row such a record belongs to depends on all of its job id. */
-static void refuse_unplaced(struct writer *w, struct item *it)
-{
-	struct err *why;
-
-	if (it->outcome == VERDICT_REFUSED || !item_is_of_job(it) ||
-	    (it->rec->submit_known && it->rec->kind != REC_JOB_RESIZE))
-		return;
-	why = ARENA_NEW(w->items_arena, struct err);
-	err_set(why, ERR_INVALID, "submit", "is needed: a record without it, or a resize, is not "
-					    "placed yet");
-	it->outcome = VERDICT_REFUSED;
-	it->err = why;
 }
 
 static size_t collect(struct writer *w, struct ticket *tickets, struct item ***ret_items)
@@ -294,7 +293,6 @@ static size_t collect(struct writer *w, struct ticket *tickets, struct item ***r
 					      .ticket = t, .outcome = b->verdicts[i].kind,
 					      .err = &b->verdicts[i].err };
 			items[n] = &v[n];
-			refuse_unplaced(w, items[n]);
 			n++;
 		}
 	}

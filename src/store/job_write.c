@@ -71,21 +71,13 @@ static void add_step_keys(struct buf *args, const struct step_key *k, size_t n)
 
 /* ---- reading */
 
-int job_load(struct write_tx *tx, int month, const struct job_key *keys, size_t n,
-	     struct arena *arena, job_found *found, void *arg, struct err *err)
+int write_each_job(struct write_tx *tx, const PGresult *r, struct arena *arena, job_found *found,
+		   void *arg, struct err *err)
 {
-	struct buf *args = write_args(tx);
-	struct job *rows;
-	PGresult *r;
-	int rows_n;
+	int n = PQntuples(r);
+	struct job *rows = ARENA_ARRAY(arena, struct job, n);
 
-	bin_i64_column(args, &keys->job_id, sizeof(*keys), n);
-	bin_text(args, keys->cluster);
-	if (write_run_in(tx, &load_jobs, month, &r, err) < 0)
-		return -1;
-	rows_n = PQntuples(r);
-	rows = ARENA_ARRAY(arena, struct job, rows_n);
-	for (int i = 0; i < rows_n; i++) {
+	for (int i = 0; i < n; i++) {
 		if (bin_read_job(r, i, &rows[i], err) < 0)
 			return write_failed(tx);
 		found(&rows[i], arg);
@@ -93,8 +85,8 @@ int job_load(struct write_tx *tx, int month, const struct job_key *keys, size_t 
 	return 0;
 }
 
-static int each_step(struct write_tx *tx, const PGresult *r, step_found *found, void *arg,
-		     struct err *err)
+int write_each_step(struct write_tx *tx, const PGresult *r, step_found *found, void *arg,
+		    struct err *err)
 {
 	struct step s;
 	int n = PQntuples(r);
@@ -107,6 +99,19 @@ static int each_step(struct write_tx *tx, const PGresult *r, step_found *found, 
 	return 0;
 }
 
+int job_load(struct write_tx *tx, int month, const struct job_key *keys, size_t n,
+	     struct arena *arena, job_found *found, void *arg, struct err *err)
+{
+	struct buf *args = write_args(tx);
+	PGresult *r;
+
+	bin_i64_column(args, &keys->job_id, sizeof(*keys), n);
+	bin_text(args, keys->cluster);
+	if (write_run_in(tx, &load_jobs, month, &r, err) < 0)
+		return -1;
+	return write_each_job(tx, r, arena, found, arg, err);
+}
+
 int step_load_all(struct write_tx *tx, int month, const struct job_key *keys, size_t n,
 		  step_found *found, void *arg, struct err *err)
 {
@@ -117,7 +122,7 @@ int step_load_all(struct write_tx *tx, int month, const struct job_key *keys, si
 	bin_text(args, keys->cluster);
 	if (write_run_in(tx, &load_all_steps, month, &r, err) < 0)
 		return -1;
-	return each_step(tx, r, found, arg, err);
+	return write_each_step(tx, r, found, arg, err);
 }
 
 int step_load(struct write_tx *tx, int month, const struct step_key *keys, size_t n,
@@ -128,7 +133,7 @@ int step_load(struct write_tx *tx, int month, const struct step_key *keys, size_
 	add_step_keys(write_args(tx), keys, n);
 	if (write_run_in(tx, &load_steps, month, &r, err) < 0)
 		return -1;
-	return each_step(tx, r, found, arg, err);
+	return write_each_step(tx, r, found, arg, err);
 }
 
 /* ---- writing */

@@ -22,6 +22,13 @@ struct step_key {
 typedef void job_found(struct job *stored, void *arg);
 typedef void step_found(const struct step *stored, void *arg);
 
+/* Each row of a result that has every column; the jobs lie in the arena, their texts and the steps
+ * in the result. */
+int write_each_job(struct write_tx *tx, const PGresult *r, struct arena *arena, job_found *found,
+		   void *arg, struct err *err);
+int write_each_step(struct write_tx *tx, const PGresult *r, step_found *found, void *arg,
+		    struct err *err);
+
 /* Every run of these job ids that is in the partition: more than the keys, where an id has come
  * back.  The keys are of one cluster. */
 int job_load(struct write_tx *tx, int month, const struct job_key *keys, size_t n,

@@ -25,6 +25,7 @@ struct write_tx {
 	enum write_scope scope, fault_scope;
 	int month, fault_month;
 	struct buf args;
+	bool has_aside;
 	PGresult *horizons; /* NULL = there are none; one of kept */
 	PGresult **kept;
 	size_t n_kept, cap_kept;
@@ -168,7 +169,8 @@ int write_begin(struct write_tx *tx, int64_t epoch, const struct span *span, str
 {
 	static const struct statement check = {
 		"write_begin", "SELECT coalesce(s.generation, -1), "
-			       "(SELECT count(*) FROM purge_horizon) FROM daemon d "
+			       "(SELECT count(*) FROM purge_horizon), "
+			       "EXISTS (SELECT 1 FROM job_aside) FROM daemon d "
 			       "LEFT JOIN job_span s ON true WHERE d.epoch = $1::bigint "
 			       "FOR SHARE OF d"
 	};
@@ -189,7 +191,13 @@ int write_begin(struct write_tx *tx, int64_t epoch, const struct span *span, str
 		return fail_begin(tx, FAULT_FENCED, "another tallyd has become the active one", err);
 	if (span != NULL && bin_read_i64(r, 0, 0) != span->generation)
 		return fail_begin(tx, FAULT_SCHEMA, "the months have moved", err);
+	tx->has_aside = PQgetvalue(r, 0, 2)[0] != 0;
 	return bin_read_i64(r, 0, 1) > 0 ? load_horizons(tx, err) : 0;
+}
+
+bool write_has_aside(const struct write_tx *tx)
+{
+	return tx->has_aside;
 }
 
 int64_t write_horizon(const struct write_tx *tx, const char *cluster, const char *kind)
@@ -345,6 +353,17 @@ int write_run_in(struct write_tx *tx, const struct leaf_statement *st, int month
 	return write_run(tx, prepared_in(tx, st, month), ret_result, err);
 }
 
+int write_copy(struct write_tx *tx, const char *sql, const struct buf *rows, struct err *err)
+{
+	int rc = pg_copy_in(tx->pg, sql, err);
+
+	if (rc == 0)
+		rc = pg_copy_put(tx->pg, rows->data, rows->len, err);
+	if (rc == 0)
+		rc = pg_copy_done(tx->pg, NULL, err);
+	return rc < 0 ? write_failed(tx) : 0;
+}
+
 int write_copy_in(struct write_tx *tx, const struct leaf_statement *st, int month,
 		  const struct buf *rows, struct err *err)
 {
@@ -353,11 +372,7 @@ int write_copy_in(struct write_tx *tx, const struct leaf_statement *st, int mont
 
 	write_in_scope(tx, SCOPE_MONTH, month);
 	add_sql(&sql, st->sql, month);
-	rc = pg_copy_in(tx->pg, sql.data, err);
+	rc = write_copy(tx, buf_str(&sql), rows, err);
 	buf_fini(&sql);
-	if (rc == 0)
-		rc = pg_copy_put(tx->pg, rows->data, rows->len, err);
-	if (rc == 0)
-		rc = pg_copy_done(tx->pg, NULL, err);
-	return rc < 0 ? write_failed(tx) : 0;
+	return rc;
 }

@@ -42,6 +42,8 @@ void write_tx_free(struct write_tx *tx); /* takes NULL */
  * rows of jobs are written. */
 int write_begin(struct write_tx *tx, int64_t epoch, const struct span *span, struct err *err);
 int write_commit(struct write_tx *tx, struct err *err);
+/* Is anything kept aside (store/aside.h), by the state at write_begin? */
+bool write_has_aside(const struct write_tx *tx);
 /* What ended before was purged, by the state at write_begin; kind: "job", "step".  INT64_MIN when
  * nothing was. */
 int64_t write_horizon(const struct write_tx *tx, const char *cluster, const char *kind);
@@ -81,5 +83,7 @@ int write_run_in(struct write_tx *tx, const struct leaf_statement *st, int month
 		 PGresult **ret_result, struct err *err);
 int write_copy_in(struct write_tx *tx, const struct leaf_statement *st, int month,
 		  const struct buf *rows, struct err *err);
+/* sql is a COPY FROM STDIN (FORMAT binary). */
+int write_copy(struct write_tx *tx, const char *sql, const struct buf *rows, struct err *err);
 
 #endif

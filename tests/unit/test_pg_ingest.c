@@ -243,6 +243,111 @@ static void clusters_do_not_meet(void **state)
 	kit_months_agree(f->pg);
 }
 
+/* FC-189 */
+static void a_resize_makes_two_rows(void **state)
+{
+	static const char rows[] =
+		"SELECT string_agg(state || ' ' || submit_at - 1767225600 || ' ' || "
+		"start_at - 1767225600 || '-' || coalesce((end_at - 1767225600)::text, '') || ' ' || "
+		"tres_alloc || ' ' || account, ', ' ORDER BY submit_at) FROM job";
+	struct fixture *f = *state;
+	struct record *r = kit_start(&f->k, 9, T0, T0);
+
+	job_set(&r->job, tres_alloc, "cpu=32,node=4");
+	commit(f);
+	kit_clear(&f->k);
+	r = kit_add(&f->k, REC_JOB_RESIZE, 9, T0);
+	r->at = T0 + 1200;
+	job_set(&r->job, tres_alloc, "cpu=16,node=2");
+	commit(f);
+	kit_expect(&f->k, 0, VERDICT_ACCEPTED);
+	expect_text(f, rows, "8192 0 0-1200 cpu=32,node=4 physics, "
+			     "1 1200 1200- cpu=16,node=2 physics");
+	commit(f);
+	kit_expect(&f->k, 0, VERDICT_DUPLICATE);
+	kit_clear(&f->k);
+	r = kit_end(&f->k, 9, T0 + 1200, T0 + 1200, T0 + 3600, STATE_COMPLETED);
+	job_set(&r->job, tres_alloc, "cpu=16,node=2");
+	commit(f);
+	expect_text(f, rows, "8192 0 0-1200 cpu=32,node=4 physics, "
+			     "3 1200 1200-3600 cpu=16,node=2 physics");
+	assert_int_equal(pgtest_i64(f->pg, "SELECT sum((end_at - start_at) * "
+					   "substr(tres_alloc, 5, 2)::bigint) FROM job"), 76800);
+	assert_true(f->k.verdicts[0].row_id != 0);
+	kit_months_agree(f->pg);
+}
+
+/* FC-189 again, by a producer that goes on to name the first submit time, its resize late. */
+static void a_resize_that_comes_last(void **state)
+{
+	struct fixture *f = *state;
+	struct record *r = kit_start(&f->k, 9, T0, T0);
+
+	job_unset(&r->job, tres_alloc);
+	r = kit_end(&f->k, 9, T0, T0, T0 + 3600, STATE_COMPLETED);
+	job_set(&r->job, tres_alloc, "cpu=16,node=2");
+	kit_step_end(&f->k, 9, T0, 0, T0 + 5, T0 + 500, 77);
+	kit_step_end(&f->k, 9, T0, 1, T0 + 1300, T0 + 1400, 99);
+	commit(f);
+	kit_clear(&f->k);
+	kit_add(&f->k, REC_JOB_RESIZE, 9, T0)->at = T0 + 1200;
+	commit(f);
+	expect_text(f, "SELECT string_agg(state || ' ' || start_at - 1767225600 || '-' || "
+		       "end_at - 1767225600 || ' ' || peak_rss, ', ' ORDER BY submit_at) FROM job",
+		    "8192 0-1200 77, 3 1200-3600 99");
+	kit_months_agree(f->pg);
+}
+
+/* Records that name no submit time find their run, or make one until the true one comes. */
+static void without_a_submit_time(void **state)
+{
+	struct fixture *f = *state;
+
+	kit_end(&f->k, 5, 0, T0 + 100, T0 + 200, STATE_COMPLETED);
+	kit_step_end(&f->k, 5, 0, 0, T0 + 110, T0 + 190, 1234);
+	commit(f);
+	kit_expect_all(&f->k, VERDICT_ACCEPTED);
+	expect_text(f, "SELECT submit_at - 1767225600 || ' ' || submit_inferred || ' ' || state "
+		       "|| ' ' || peak_rss FROM job", "100 1 3 1234");
+	commit(f);
+	kit_expect_all(&f->k, VERDICT_DUPLICATE);
+	kit_clear(&f->k);
+	kit_start(&f->k, 5, T0 + 40, T0 + 100);
+	commit(f);
+	expect_text(f, "SELECT string_agg(submit_at - 1767225600 || ' ' || submit_inferred || ' ' "
+		       "|| state || ' ' || user_name || ' ' || peak_rss, ',') FROM job",
+		    "40 0 3 alice 1234");
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM step WHERE submit_at = "
+					   "1767225640"), 1);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM step"), 1);
+	kit_months_agree(f->pg);
+	/* Other clusters' jobs of this number are others. */
+	kit_clear(&f->k);
+	kit_end(&f->k, 5, 0, T0 + 100, T0 + 300, STATE_FAILED)->cluster = "c2";
+	commit(f);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job"), 2);
+}
+
+/* An open run that was made up is taken over across the border of a month. */
+static void taken_over_in_another_month(void **state)
+{
+	struct fixture *f = *state;
+
+	kit_add(&f->k, REC_JOB_START, 5, 0);
+	job_set(&f->k.records[0].job, start_at, T0 + 10);
+	commit(f);
+	expect_text(f, "SELECT string_agg(month || ' ' || open_jobs, ',') FROM job_month",
+		    "202601 1");
+	kit_clear(&f->k);
+	kit_start(&f->k, 5, T0 - 50, 0);
+	commit(f);
+	expect_text(f, "SELECT string_agg(month || ' ' || open_jobs, ',' ORDER BY month) "
+		       "FROM job_month", "202512 1,202601 0");
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job_202512"), 1);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job"), 1);
+	kit_months_agree(f->pg);
+}
+
 static void far_and_old_times(void **state)
 {
 	struct fixture *f = *state;
@@ -556,6 +661,10 @@ int main(void)
 		T(requeues),
 		T(backlog_sent_three_times),
 		T(clusters_do_not_meet),
+		T(a_resize_makes_two_rows),
+		T(a_resize_that_comes_last),
+		T(without_a_submit_time),
+		T(taken_over_in_another_month),
 		T(far_and_old_times),
 		T(tres_names_are_registered),
 		T(refused_is_kept_once),
