@@ -12,10 +12,9 @@
 #define TALLY_CORE_FAIRSHARE_H
 
 #include "base/arena.h"
+#include "core/field.h"
 
 enum fairshare_rule { FAIR_TREE, FAIR_TREE_AS_CODED, FAIR_CLASSIC };
-
-#define SHARES_PARENT INT64_MAX /* takes part at its parent's level */
 
 struct fairshare_node {
 	/* in */

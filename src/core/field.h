@@ -30,17 +30,32 @@ enum field_type {
 	FT_ENUM,  /* a number with a name (req_mem_per, governors...); a string */
 	FT_MOMENTS, /* text "S1700000000,R1700000060": suspend and resume instants, ascending; an
 		       array of {"at","what"} */
+	FT_SHARES,  /* fair-share shares, or SHARES_PARENT; a number or "parent" */
+	FT_MINUTES, /* a number; in also "[D-]HH:MM:SS" and what else limit_parse takes */
+	FT_SECONDS, /* a number; in also "[D-]HH:MM:SS" */
+	FT_FACTOR,  /* millionths; a number with at most six decimals */
+	FT_LIST,    /* text "a,b": names ascending by byte, each once (core/list.h); an array of
+		       strings, in also the text */
 };
 
 /* FT_LIMIT's two values that are not minutes. */
 #define LIMIT_UNLIMITED (-1)
 #define LIMIT_PARTITION (-2)
 
+/* FT_SHARES: takes part at its parent's level. */
+#define SHARES_PARENT (-1)
+
+/* FT_FACTOR: 1.0. */
+#define FACTOR_ONE 1000000
+
 enum field_flag {
 	FF_KEY = 1,     /* part of the row's identity: never merged */
 	FF_DERIVED = 2, /* computed by job_derive from the others; never taken from a record */
 	FF_NOTE = 4,    /* what people may write later: job_note's value wins over the record's */
 	FF_WIDE = 8,    /* 2^32-2 and 2^32-1 are numbers in it and not Slurm's "no value" */
+	FF_OURS = 16,   /* of the tree: kept by tally, nobody sets it */
+	FF_SHOWN = 32,  /* of the tree: no column, computed when the row is shown */
+	FF_INHERIT = 64, /* of an association: the parent's, where it is not set */
 };
 
 struct field {
@@ -54,7 +69,7 @@ struct field {
 
 static inline bool field_is_text(enum field_type t)
 {
-	return t == FT_TEXT || t == FT_TRES || t == FT_WHERE || t == FT_MOMENTS;
+	return t == FT_TEXT || t == FT_TRES || t == FT_WHERE || t == FT_MOMENTS || t == FT_LIST;
 }
 
 /* The C type of a storage class, for the struct expansions. */
@@ -71,5 +86,27 @@ static inline bool field_is_text(enum field_type t)
 #define CT_WORDS int64_t
 #define CT_ENUM int64_t
 #define CT_MOMENTS const char *
+#define CT_SHARES int64_t
+#define CT_MINUTES int64_t
+#define CT_SECONDS int64_t
+#define CT_FACTOR int64_t
+#define CT_LIST const char *
+
+#define HAS_WORDS 2 /* 128 fields at most */
+
+static inline bool has_bit(const uint64_t *has, size_t f)
+{
+	return (has[f / 64] >> (f % 64)) & 1u;
+}
+
+static inline void has_set(uint64_t *has, size_t f)
+{
+	has[f / 64] |= (uint64_t)1 << (f % 64);
+}
+
+static inline void has_clear(uint64_t *has, size_t f)
+{
+	has[f / 64] &= ~((uint64_t)1 << (f % 64));
+}
 
 #endif

@@ -23,7 +23,6 @@ enum step_field {
 	STEP_FIELDS
 };
 
-#define HAS_WORDS 2 /* 128 fields at most */
 _Static_assert(JOB_FIELDS <= 64 * HAS_WORDS && STEP_FIELDS <= 64 * HAS_WORDS, "widen has");
 
 /* Which kind of record a field came from: end beats resize beats start. */
@@ -51,21 +50,6 @@ struct step {
 
 extern const struct field job_fields[JOB_FIELDS];
 extern const struct field step_fields[STEP_FIELDS];
-
-static inline bool has_bit(const uint64_t *has, size_t f)
-{
-	return (has[f / 64] >> (f % 64)) & 1u;
-}
-
-static inline void has_set(uint64_t *has, size_t f)
-{
-	has[f / 64] |= (uint64_t)1 << (f % 64);
-}
-
-static inline void has_clear(uint64_t *has, size_t f)
-{
-	has[f / 64] &= ~((uint64_t)1 << (f % 64));
-}
 
 #define job_has(j, f) has_bit((j)->has, JOB_##f)
 #define step_has(s, f) has_bit((s)->has, STEP_##f)

@@ -6,6 +6,7 @@
 #include "core/record_json.h"
 
 #include "core/exit.h"
+#include "core/list.h"
 #include "core/moments.h"
 #include "core/state.h"
 #include "core/timespec.h"
@@ -271,6 +272,32 @@ static void put_moments(struct out *o, const char *text)
 	put(o, mark == '[' ? "[]" : "]", mark == '[' ? 2 : 1);
 }
 
+static void put_list(struct out *o, const char *list)
+{
+	const char *name;
+	char mark = '[';
+	size_t len;
+
+	for (const char *at = list; list_next(&at, &name, &len); mark = ',') {
+		put(o, &mark, 1);
+		put_textn(o, name, len);
+	}
+	put(o, mark == '[' ? "[]" : "]", mark == '[' ? 2 : 1);
+}
+
+/* Millionths as a number without zeros at its end. */
+static void put_factor(struct out *o, int64_t v)
+{
+	char text[32];
+	size_t n = (size_t)snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, v < 0 ? "-" : "",
+				    (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) / FACTOR_ONE,
+				    (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) % FACTOR_ONE);
+
+	while (text[n - 1] == '0')
+		n--;
+	put(o, text, text[n - 1] == '.' ? n - 1 : n);
+}
+
 static void put_step_id(struct out *o, int64_t id)
 {
 	if (id == STEP_ID_BATCH)
@@ -305,11 +332,21 @@ static void put_number(struct out *o, const struct field *f, int64_t v)
 	case FT_LIMIT: put_limit(o, v); break;
 	case FT_WORDS: put_words(o, words_of(f), v); break;
 	case FT_ENUM: put_text(o, word_name(words_of(f), v, scratch)); break;
+	case FT_SHARES:
+		if (v == SHARES_PARENT)
+			put_word(o, "\"parent\"");
+		else
+			put_i64(o, v);
+		break;
+	case FT_MINUTES:
+	case FT_SECONDS: put_i64(o, v); break;
+	case FT_FACTOR: put_factor(o, v); break;
 	case FT_EXIT:
 	case FT_TEXT:
 	case FT_TRES:
 	case FT_WHERE:
-	case FT_MOMENTS: break;
+	case FT_MOMENTS:
+	case FT_LIST: break;
 	}
 }
 
@@ -321,6 +358,8 @@ static void put_string(struct out *o, const struct field *f, const char *s)
 		put_where(o, s, f->json[strlen(f->json) - 1] == 'k'); /* ..._task, ..._node */
 	else if (f->type == FT_MOMENTS)
 		put_moments(o, s);
+	else if (f->type == FT_LIST)
+		put_list(o, s);
 	else
 		put_text(o, s);
 }
@@ -365,6 +404,19 @@ static void put_field(struct out *o, const struct row_out *r, size_t f)
 		put(o, p->text, p->key);
 		put_number(o, field, *(const int64_t *)value);
 	}
+}
+
+void field_encode_json(struct buf *out, const struct field *f, const void *value,
+		       const struct row_style *style)
+{
+	struct out o = { .buf = out, .style = style };
+
+	assert(f->type != FT_EXIT);
+	if (field_is_text(f->type))
+		put_string(&o, f, *(const char *const *)value);
+	else
+		put_number(&o, f, *(const int64_t *)value);
+	out_close(&o);
 }
 
 /* A computed key: a number, true or false, or a text. */

@@ -75,6 +75,10 @@ void job_encode_json(struct buf *out, const struct job *j, const struct step *st
 void step_encode_json(struct buf *out, const struct step *s, const struct job *j,
 		      const struct row_style *style);
 
+/* The value of one field, for rows of other tables.  Not for FT_EXIT. */
+void field_encode_json(struct buf *out, const struct field *f, const void *value,
+		       const struct row_style *style);
+
 /* Takes one object as job_encode_json writes it, derived fields too; keys it does not know (a newer
  * daemon's) are passed over.  Texts lie in the scanner's arena.  0, or -1 with the scanner's err.
  */
