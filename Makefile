@@ -41,7 +41,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build-fuzz/%)
 
 .DEFAULT_GOAL := build
-.PHONY: help run check build unit integration asan tsan fuzz bench lint format compdb install clean deps
+.PHONY: help run check build man unit integration asan tsan fuzz bench lint format compdb install clean deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,13 +49,24 @@ help: ## this list
 deps:
 	@tools/install-deps $(DEPS)
 
-build: $(BUILD)/tallyd $(BUILD)/tally ## tallyd and tally into build/
+build: $(BUILD)/tallyd $(BUILD)/tally man ## tallyd, tally and the manual pages into build/
 
 $(BUILD)/tallyd: $(BUILD)/src/tallyd.o $(BUILD)/libtally.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tally: $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libtally.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The manual is made from man/*.in and the tables that the programs are made from.
+MAN := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in))
+man: $(MAN)
+
+$(BUILD)/gen-man: tools/gen-man.c man/sacct-fields.def $(BUILD)/libcli.a $(BUILD)/libtally.a
+	$(CC) $(CPPFLAGS) $(PKGCFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libcli.a $(BUILD)/libtally.a $(LIBS)
+
+$(BUILD)/man/%: man/%.in $(BUILD)/gen-man
+	@mkdir -p $(@D)
+	$(BUILD)/gen-man $< > $@.new && mv $@.new $@
 
 $(BUILD)/libtally.a: $(LIB_OBJ)
 	@rm -f $@

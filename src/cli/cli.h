@@ -1,6 +1,6 @@
 /* cli/cli.h: what main.c and the subcommands share.
  *
- * A subcommand is a row in main.c's table: a name, a function that gets argv from its own name on
+ * A subcommand is a row in commands.c: a name, a function that gets argv from its own name on
  * (so that getopt's messages begin with "sacct: ", as users expect), a line of help, and the
  * options it takes, from which `tally --completions` and the bash completion come. */
 #ifndef TALLY_CLI_CLI_H
@@ -22,6 +22,13 @@ struct command {
 	const char *summary;
 	const struct option_set *options;
 };
+
+extern const struct command cli_commands[];
+extern const size_t cli_commands_n;
+
+/* Options of `tally` itself. */
+enum { OPT_URL = OPTION_LONG, OPT_MUNGE, OPT_COMPLETIONS };
+extern const struct option_set cli_options;
 
 /* "COMMAND: error: WHERE: TEXT" on standard error; returns 1, an exit status. */
 int cli_fail(const char *command, const struct err *err);

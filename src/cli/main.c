@@ -6,54 +6,21 @@
 
 #include <locale.h>
 
-/* A new subcommand is a row here and a declaration in cli.h. */
-static const struct command commands[] = {
-	{ "backup", cmd_backup, "write tallyd's own database to a file", &backup_options },
-	{ "import", cmd_import, "send the jobs of sacct dumps and other files", &import_options },
-	{ "records", cmd_records, "send records given as JSON", &records_options },
-	{ "restore", cmd_restore, "bring a backup back", &restore_options },
-	{ "sacct", cmd_sacct, "list jobs and job steps, as sacct does", &sacct_options },
-	{ "seff", cmd_seff, "how much of its CPUs and memory a job used", &seff_options },
-	{ "upgrade-state", cmd_upgrade_state, "move tallyd's own database to a newer PostgreSQL",
-	  &upgrade_options },
-};
-
-enum { OPT_URL = OPTION_LONG, OPT_MUNGE, OPT_COMPLETIONS };
-
-static const struct option_row global_rows[] = {
-	{ "url", OPT_URL, ARG_REQUIRED, "ADDRESS",
-	  "the daemon: http://HOST:PORT or unix:PATH (else TALLY_URL, else the usual places)",
-	  NULL },
-	{ "munge-socket", OPT_MUNGE, ARG_REQUIRED, "PATH",
-	  "the munged that signs requests over http (else TALLY_MUNGE_SOCKET)", NULL },
-	{ "completions", OPT_COMPLETIONS, ARG_NONE, NULL, "what the shell may complete", NULL },
-	{ "help", 'h', ARG_NONE, NULL, "this text", NULL },
-	{ "version", 'V', ARG_NONE, NULL, "the version", NULL },
-};
-static const struct option_set global_options = { global_rows, ARRAY_LEN(global_rows) };
-
-int cli_fail(const char *command, const struct err *err)
-{
-	fprintf(stderr, "%s: error: %s%s%s\n", command, err->where, err->where[0] ? ": " : "",
-		err->text);
-	return 1;
-}
-
 static void help(FILE *out)
 {
 	fputs("usage: tally [--url=ADDRESS] COMMAND [OPTION...]\n\ncommands:\n", out);
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		fprintf(out, "  %-30s %s\n", commands[i].name, commands[i].summary);
+	for (size_t i = 0; i < cli_commands_n; i++)
+		fprintf(out, "  %-30s %s\n", cli_commands[i].name, cli_commands[i].summary);
 	fputs("\noptions:\n", out);
-	options_help(&global_options, out);
+	options_help(&cli_options, out);
 	fputs("\n`tally COMMAND --help` says more about each.\n", out);
 }
 
 static const struct command *command_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
+	for (size_t i = 0; i < cli_commands_n; i++)
+		if (strcmp(cli_commands[i].name, name) == 0)
+			return &cli_commands[i];
 	return NULL;
 }
 
@@ -110,15 +77,15 @@ static int completions(const char *name)
 		options_completions(command->options, stdout);
 		return 0;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-		puts(commands[i].name);
-	options_completions(&global_options, stdout);
+	for (size_t i = 0; i < cli_commands_n; i++)
+		puts(cli_commands[i].name);
+	options_completions(&cli_options, stdout);
 	return 0;
 }
 
 static int run_global(int argc, char **argv)
 {
-	struct options *o = options_new(&global_options, argc, argv);
+	struct options *o = options_new(&cli_options, argc, argv);
 	const char *arg;
 	int key = options_next(o, &arg);
 
