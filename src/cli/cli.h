@@ -44,7 +44,8 @@ extern const struct option_set import_options, records_options;
 
 /* seff, why: one job */
 int cmd_seff(const struct cli *cli, int argc, char **argv);
-extern const struct option_set seff_options;
+int cmd_why(const struct cli *cli, int argc, char **argv);
+extern const struct option_set seff_options, why_options;
 
 /* backup, restore, upgrade-state: on the private PostgreSQL of this machine */
 int cmd_backup(const struct cli *cli, int argc, char **argv);

@@ -12,6 +12,7 @@ const struct command cli_commands[] = {
 	{ "seff", cmd_seff, "how much of its CPUs and memory a job used", &seff_options },
 	{ "upgrade-state", cmd_upgrade_state, "move tallyd's own database to a newer PostgreSQL",
 	  &upgrade_options },
+	{ "why", cmd_why, "how a job ended, and from which figures that is concluded", &why_options },
 };
 
 const size_t cli_commands_n = ARRAY_LEN(cli_commands);
