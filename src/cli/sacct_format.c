@@ -68,6 +68,19 @@ static int parse_width(const char *text, int *ret, struct err *err)
 	return 0;
 }
 
+/* "JobID, State" is how people write it. */
+static char *trimmed(char *word)
+{
+	size_t n;
+
+	word += strspn(word, " \t");
+	n = strlen(word);
+	while (n > 0 && (word[n - 1] == ' ' || word[n - 1] == '\t'))
+		n--;
+	word[n] = '\0';
+	return word;
+}
+
 static int add_word(struct parsing *p, char *word, struct err *err)
 {
 	char *percent = strchr(word, '%');
@@ -111,9 +124,11 @@ int sacct_format_parse(const char *format, struct arena *arena, struct sacct_col
 	ret->n = 0;
 	ret->fields = ARENA_ARRAY(arena, const struct sacct_field *, p.cap);
 	ret->columns = ARENA_ARRAY(arena, struct table_column, p.cap);
-	while ((word = strsep(&rest, ",")) != NULL)
+	while ((word = strsep(&rest, ",")) != NULL) {
+		word = trimmed(word);
 		if (*word && add_word(&p, word, err) < 0)
 			return -1;
+	}
 	if (ret->n == 0)
 		return err_set(err, ERR_INVALID, NULL, "no field is named in the format");
 	return 0;

@@ -1,5 +1,6 @@
-/* Preloaded into a program, it shifts what time() and its like tell by CLOCK_SHIFT_S seconds, so that
- * a sender whose clock is wrong can be had on one machine; or they stand still at CLOCK_AT_S. */
+/* Preloaded into a program, it shifts what time() and its like tell by CLOCK_SHIFT_S seconds, so
+ * that a sender whose clock is wrong can be had on one machine; or they stand still at
+ * CLOCK_AT_S. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -466,7 +466,7 @@ static void formats(void **state UNUSED)
 	struct sacct_columns c;
 	struct err err;
 
-	assert_int_equal(parse("jobid%30,JobName%-25,,state", &c, &err), 0);
+	assert_int_equal(parse("jobid%30, JobName%-25 ,,state", &c, &err), 0);
 	assert_int_equal(c.n, 3);
 	assert_int_equal(c.columns[0].width, 30);
 	assert_int_equal(c.columns[1].width, -25);
