@@ -14,7 +14,7 @@ WINDOW = ("-S", "2026-03-01", "-E", "2026-03-02")
 
 def end(job_id, submit=T, **more):
     start = more.pop("start", submit)
-    return {"kind": "job_end", "cluster": "c1", "job_id": job_id, "submit": submit,
+    return {"kind": "job_end", "job_id": job_id, "submit": submit,
             "eligible": submit, "start": start, "end": start + 600, "state": "COMPLETED",
             "exit_code": 0, "user": "ann", "uid": 5001, "account": "bio", "partition": "main",
             "name": f"job{job_id}", "nodes": "n001", "alloc_nodes": 1, "req_cpus": 1,
@@ -22,29 +22,37 @@ def end(job_id, submit=T, **more):
 
 
 def pending(job_id, submit=T, **more):
-    return {"kind": "job_start", "cluster": "c1", "job_id": job_id, "submit": submit,
+    return {"kind": "job_start", "job_id": job_id, "submit": submit,
             "eligible": submit, "state": "PENDING", "user": "ann", "uid": 5001, "req_cpus": 8,
             "name": f"job{job_id}", **more}
 
 
-@pytest.fixture
-def t(module_t):
-    return module_t
+class Site:
+    """A cluster of its own in the daemon that the tests of this file share."""
+
+    def __init__(self, daemon, name):
+        self.daemon, self.name = daemon, name
+
+    def send(self, *records):
+        verdicts = self.daemon.send(*({"cluster": self.name, **r} for r in records))
+        assert verdicts["accepted"] == len(records), verdicts
+
+    def tally(self, *args, env=None, **kw):
+        return self.daemon.tally(*args, env={"TALLY_CLUSTER": self.name, **(env or {})}, **kw)
 
 
 @pytest.fixture(scope="module")
-def module_t(module_tallyd):
+def daemon(module_tallyd):
     return module_tallyd()
 
 
 @pytest.fixture
-def records(fresh_tallyd):
-    """Sends records to a daemon with nothing else in it; gives the daemon."""
+def records(request, daemon):
+    """Sends records to a cluster with nothing else in it; gives the site."""
     def send(*which):
-        daemon = fresh_tallyd()
-        verdicts = daemon.send(*which)
-        assert verdicts["accepted"] == len(which), verdicts
-        return daemon
+        site = Site(daemon, request.node.name.replace("test_", ""))
+        site.send(*which)
+        return site
     return send
 
 
@@ -118,8 +126,7 @@ def test_a_requeued_job_that_waits_has_nothing(records):
 
 def test_cancelled_before_it_started(records):
     """FC-057"""
-    t = records(pending(9), {"kind": "job_end", "cluster": "c1", "job_id": 9, "submit": T,
-                             "start": T + 330, "end": T + 330, "state": "CANCELLED",
+    t = records(pending(9), {"kind": "job_end", "job_id": 9, "submit": T, "start": T + 330, "end": T + 330, "state": "CANCELLED",
                              "killed_by_uid": 5001})
     fields = "start,end,elapsed,planned,alloccpus,alloctres,nodelist,cputimeraw,state"
     assert rows(t, "-j", "9", fields=fields) == [
@@ -144,7 +151,9 @@ def test_every_state(records):
         for spelling in (short, short.lower(), name, name.capitalize()):
             assert rows(t, "-s", spelling, *WINDOW) == want, spelling
     assert rows(t, "-s", "R", *WINDOW) == [*every, "200", "301", "302"]
-    assert rows(t, "-s", "PD", *WINDOW) == ["300", "301"]
+    # Waiting ends with the start, so what started in the window waited in it, be it no time.
+    assert rows(t, "-s", "PD", *WINDOW) == [*every, "200", "300", "301", "302"]
+    assert rows(t, "-s", "PD", "-S", "2026-03-01T10:00:30", "-E", "2026-03-02") == ["300", "301"]
     assert rows(t, "-s", "suspended", *WINDOW) == ["200"]
     unknown = t.tally("sacct", "-s", "XX")
     assert unknown.returncode == 1 and "OUT_OF_MEMORY" in unknown.stderr
@@ -197,15 +206,14 @@ def test_names_that_are_hard_to_keep(records):
 
 def test_two_clusters_with_one_id(records):
     """FC-191"""
-    two = end(100, cluster="c2", user="u2", uid=5002, tres_alloc={"cpu": 4})
-    t = records(end(100, user="u1", tres_alloc={"cpu": 8}) | {"end": T + 3600}, two)
-    client = {"env": {"TALLY_CLUSTER": "c1"}}
-    fields = "cluster,user,ncpus"
-    assert rows(t, "-j", "100", fields=fields, **client) == ["c1|u1|8"]
-    assert rows(t, "-j", "100", "-M", "c2", fields=fields, **client) == ["c2|u2|4"]
+    two = end(191, cluster="c2", user="u2", uid=5002, tres_alloc={"cpu": 4})
+    t = records(end(191, user="u1", tres_alloc={"cpu": 8}) | {"end": T + 3600}, two)
+    fields = "cluster%40,user,ncpus"
+    one, other = f"{t.name}|u1|8", "c2|u2|4"
+    assert rows(t, "-j", "191", fields=fields) == [one]
+    assert rows(t, "-j", "191", "-M", "c2", fields=fields) == [other]
     for everywhere in (("-M", "all"), ("-L",)):
-        assert rows(t, "-j", "100", *everywhere, fields=fields, **client) == [
-            "c1|u1|8", "c2|u2|4"]
+        assert rows(t, "-j", "191", *everywhere, fields=fields) == sorted([one, other])
 
 
 def test_many_ids(records):
@@ -225,8 +233,8 @@ def test_json_of_what_was_asked(records):
     assert answer["jobs"][0]["exit_code"] is None
 
 
-def test_nothing_is_not_an_error(t):
-    result = t.tally("sacct", "-j", "4000000")
+def test_nothing_is_not_an_error(daemon):
+    result = daemon.tally("sacct", "-j", "4000000")
     assert result.returncode == 0 and len(result.stdout.splitlines()) == 2
 
 
