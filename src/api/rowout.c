@@ -148,17 +148,22 @@ static void cell_json(struct rowout *r, struct jtext value, struct buf *out)
 	}
 }
 
+/* hint: where the member of this column was in the row before, which is nearly always where it is
+ * now. */
 static void cell(struct rowout *r, const struct member *m, size_t n, const char *key,
-		 const char *suffix, struct buf *out)
+		 const char *suffix, size_t *hint, struct buf *out)
 {
 	size_t len = strlen(key), more = strlen(suffix);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t k = 0; k < n; k++) {
+		size_t i = (*hint + k) % n;
 		if (m[i].key.n == len + more && memcmp(m[i].key.p, key, len) == 0 &&
 		    memcmp(m[i].key.p + len, suffix, more) == 0) {
+			*hint = i;
 			cell_json(r, m[i].value, out);
 			return;
 		}
+	}
 }
 
 /* The forms that are objects or arrays in JSON have a text of their own in a cell. */
@@ -198,11 +203,11 @@ static void add_csv(struct rowout *r, const struct job *j, struct buf *out)
 		if (cell_text(j, key, out))
 			continue;
 		if (f->type == FT_EXIT) {
-			cell(r, m, n, f->json, "_code", out);
+			cell(r, m, n, f->json, "_code", &r->hints[key], out);
 			buf_addc(out, ',');
-			cell(r, m, n, f->json, "_signal", out);
+			cell(r, m, n, f->json, "_signal", &r->hints[JOB_KEYS + key], out);
 		} else {
-			cell(r, m, n, f->json, "", out);
+			cell(r, m, n, f->json, "", &r->hints[key], out);
 		}
 	}
 	buf_adds(out, "\r\n");

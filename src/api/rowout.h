@@ -11,6 +11,7 @@ struct rowout {
 	struct row_style style;
 	struct arena *scratch; /* CSV: reset with each row */
 	uint64_t count;
+	size_t hints[2 * JOB_KEYS]; /* CSV: see cell */
 };
 
 /* args must live as long. */

@@ -12,6 +12,7 @@ struct stream {
 	pthread_cond_t more;  /* bytes, or the end */
 	pthread_cond_t room;
 	size_t at, len; /* what is in the ring */
+	bool waiting; /* the reader */
 	bool ended;
 	bool failed;
 	bool gone;
@@ -83,7 +84,8 @@ int stream_write(struct stream *s, const void *p, size_t n, struct err *err)
 	pthread_mutex_lock(&s->lock);
 	while (n > 0 && !s->gone) {
 		if (s->len == STREAM_RING) {
-			pthread_cond_broadcast(&s->more);
+			if (s->waiting)
+				pthread_cond_signal(&s->more);
 			pthread_cond_wait(&s->room, &s->lock);
 			continue;
 		}
@@ -95,7 +97,8 @@ int stream_write(struct stream *s, const void *p, size_t n, struct err *err)
 		n -= take;
 	}
 	bool gone = s->gone;
-	pthread_cond_signal(&s->more);
+	if (s->waiting)
+		pthread_cond_signal(&s->more);
 	pthread_mutex_unlock(&s->lock);
 	return gone ? err_set(err, ERR_GONE, NULL, "the reader went away") : 0;
 }
@@ -105,8 +108,10 @@ enum stream_state stream_settle(struct stream *s, struct err *ret_err)
 	enum stream_state state = STREAM_LONGER;
 
 	pthread_mutex_lock(&s->lock);
+	s->waiting = true;
 	while (!s->ended && s->len < STREAM_RING)
 		pthread_cond_wait(&s->more, &s->lock);
+	s->waiting = false;
 	if (s->ended)
 		state = s->failed ? STREAM_FAILED : STREAM_WHOLE;
 	if (state == STREAM_FAILED)
@@ -136,8 +141,10 @@ ssize_t stream_read(struct stream *s, void *p, size_t n, struct err *ret_err)
 	ssize_t got = 0;
 
 	pthread_mutex_lock(&s->lock);
+	s->waiting = true;
 	while (s->len == 0 && !s->ended)
 		pthread_cond_wait(&s->more, &s->lock);
+	s->waiting = false;
 	while (s->len > 0 && n > 0) {
 		size_t take = min_size(n, min_size(s->len, STREAM_RING - s->at));
 		memcpy(to + got, s->ring + s->at, take);
@@ -150,7 +157,9 @@ ssize_t stream_read(struct stream *s, void *p, size_t n, struct err *ret_err)
 		*ret_err = s->err;
 		got = -1;
 	}
-	pthread_cond_signal(&s->room);
+	/* Half a ring at a time: for less, the two threads would only wake each other. */
+	if (s->len <= STREAM_RING / 2)
+		pthread_cond_signal(&s->room);
 	pthread_mutex_unlock(&s->lock);
 	return got;
 }
