@@ -122,6 +122,18 @@ struct row_key copyrow_key(const struct copyrow *row)
 	return key;
 }
 
+int row_key_compare(const struct row_key *a, const struct row_key *b)
+{
+	size_t len = a->cluster_len < b->cluster_len ? a->cluster_len : b->cluster_len;
+	int c = (a->job_id > b->job_id) - (a->job_id < b->job_id);
+
+	if (c == 0)
+		c = memcmp(a->cluster, b->cluster, len);
+	if (c == 0)
+		c = (a->cluster_len > b->cluster_len) - (a->cluster_len < b->cluster_len);
+	return c != 0 ? c : (a->submit_at > b->submit_at) - (a->submit_at < b->submit_at);
+}
+
 void copyrow_decode(struct copyrow *row, const struct columns *c, void *out, uint64_t *has)
 {
 	char *p = row->base + row->at + 2;

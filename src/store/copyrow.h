@@ -52,8 +52,10 @@ int copyrows_read(struct copyrows *rows, struct pg *pg, const char *sql, size_t 
 		  bool *ret_cut, struct err *err);
 void copyrow_free(struct copyrow *row);
 
-/* Of a row not decoded yet. */
+/* Of a row not decoded yet, or decoded. */
 struct row_key copyrow_key(const struct copyrow *row);
+/* By job id, cluster, submission. */
+int row_key_compare(const struct row_key *a, const struct row_key *b);
 /* Fills the fields and `has` of a struct job or step; once, since it puts an end behind each
  * text. */
 void copyrow_decode(struct copyrow *row, const struct columns *c, void *out, uint64_t *has);

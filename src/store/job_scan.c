@@ -8,8 +8,9 @@
 #include "store/pg.h"
 #include "store/sqltext.h"
 
-#define PAGE_FIRST  256
-#define PAGE_MOST   8192
+#define PAGE_FIRST  512
+#define PAGE_MOST   2048 /* larger ones fall out of the cache before they are used */
+#define PAGE_OF_IDS 8192
 #define PAGE_GROWTH 4
 /* Memory of all open pages together; each has at least the least. */
 #define PAGE_BYTES	 (8 << 20)
@@ -54,23 +55,16 @@ struct job_scan {
 
 /* ---- the order of the key */
 
-static int compare_clusters(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
-
-	return c != 0 ? c : (a_len > b_len) - (a_len < b_len);
-}
-
 static int compare_keys(const struct job_scan *scan, const struct row_key *a,
 			const struct row_key *b)
 {
-	int c = (a->job_id > b->job_id) - (a->job_id < b->job_id);
+	int c = row_key_compare(a, b);
 
-	if (c == 0)
-		c = compare_clusters(a->cluster, a->cluster_len, b->cluster, b->cluster_len);
-	if (c != 0)
-		return scan->descending ? -c : c;
-	return (a->submit_at < b->submit_at) - (a->submit_at > b->submit_at);
+	/* Within one id the newest run comes first, both ways. */
+	if (a->job_id == b->job_id && a->cluster_len == b->cluster_len &&
+	    memcmp(a->cluster, b->cluster, a->cluster_len) == 0)
+		return -c;
+	return scan->descending ? -c : c;
 }
 
 /* ---- planning: which partitions, and what of them */
@@ -170,12 +164,13 @@ static int by_last_id(const void *a, const void *b)
 	       (x->leaf.greatest_job_id > y->leaf.greatest_job_id);
 }
 
-static int64_t first_page(const struct job_scan *scan)
+/* A page of a list of ids costs as much as all of them: so they come at once. */
+static int64_t first_page(const struct job_scan *scan, const struct part *p)
 {
 	/* One more, to know whether there is one. */
 	if (scan->expected >= 0 && scan->expected < PAGE_MOST)
 		return scan->expected + 1;
-	return PAGE_FIRST;
+	return p->n_ids > PAGE_FIRST / 4 ? PAGE_OF_IDS : PAGE_FIRST;
 }
 
 static void drop_parts(struct job_scan *scan)
@@ -195,10 +190,12 @@ static void build_parts(struct job_scan *scan, const PGresult *months)
 	scan->parts = ARENA_ARRAY(scan->arena, struct part, n);
 	scan->heap = ARENA_ARRAY(scan->arena, struct part *, n);
 	for (int i = 0; i < n; i++) {
-		struct part p = { .leaf = read_leaf(months, i), .page_rows = first_page(scan) };
+		struct part p = { .leaf = read_leaf(months, i) };
 
-		if (is_wanted(scan, &p))
-			scan->parts[scan->n_parts++] = p;
+		if (!is_wanted(scan, &p))
+			continue;
+		p.page_rows = first_page(scan, &p);
+		scan->parts[scan->n_parts++] = p;
 	}
 	if (scan->n_parts > 0)
 		qsort(scan->parts, scan->n_parts, sizeof(scan->parts[0]),

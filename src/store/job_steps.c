@@ -9,12 +9,15 @@
 /* Of steps in memory; one job alone may have more. */
 #define STEP_BYTES (8 << 20)
 
-/* The steps of a batch's jobs in one partition. */
+/* The steps of a batch's jobs in one partition, in the order of the key, and some of other jobs. */
 struct month_steps {
 	int month;
 	struct copyrows rows;
-	size_t at;
 };
+
+/* Of the numbers from the first to the last this part at least is asked for: then the steps
+ * between are read in one go. */
+#define DENSE 4
 
 struct job_steps {
 	struct store *store;
@@ -87,24 +90,30 @@ static int take_jobs(struct job_steps *js, struct err *err)
 	return 0;
 }
 
-/* The keys of the jobs of a month, in the order of the scan, which the steps keep. */
-static void add_keys(struct buf *sql, const struct job_steps *js, size_t end, int month)
+static int by_value(const void *a, const void *b)
 {
-	static const char *const open[] = { "(VALUES ", ", " };
-	bool first = true;
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-	for (size_t i = js->at; i < end; i++) {
-		const struct job *j = &js->jobs[i].job;
+	return (x > y) - (x < y);
+}
 
-		if (js->jobs[i].month != month)
-			continue;
-		buf_adds(sql, open[!first]);
-		buf_printf(sql, "(%" PRId64 "::bigint, %" PRId64 "::bigint, ", j->job_id,
-			   j->submit_at);
-		sql_text(sql, j->cluster);
-		buf_printf(sql, "::text COLLATE \"C\", %zu)", i);
-		first = false;
+/* Job numbers are enough to find the steps by; other runs' and clusters' are left aside. */
+static void where_job_ids(struct buf *sql, const struct job_steps *js, size_t end, int month)
+{
+	int64_t ids[BATCH];
+	size_t n = 0;
+
+	for (size_t i = js->at; i < end; i++)
+		if (js->jobs[i].month == month)
+			ids[n++] = js->jobs[i].job.job_id;
+	qsort(ids, n, sizeof(ids[0]), by_value);
+	if (ids[n - 1] - ids[0] < (int64_t)n * DENSE) {
+		buf_printf(sql, "s.job_id >= %" PRId64 " AND s.job_id <= %" PRId64, ids[0],
+			   ids[n - 1]);
+		return;
 	}
+	buf_adds(sql, "s.job_id = ANY (");
+	sql_numbers(sql, ids, n);
 	buf_addc(sql, ')');
 }
 
@@ -117,13 +126,10 @@ static int read_month(struct job_steps *js, struct pg *pg, size_t end, struct mo
 
 	buf_adds(&sql, "COPY (SELECT ");
 	columns_sql(&sql, &js->columns, "s", NULL);
-	buf_adds(&sql, " FROM ");
-	add_keys(&sql, js, end, m->month);
-	buf_printf(&sql,
-		   " k (job_id, submit_at, cluster, place) JOIN %s s ON (s.job_id, s.cluster,"
-		   " s.submit_at) = (k.job_id, k.cluster, k.submit_at)"
-		   " ORDER BY k.place, s.step_id, s.het_comp) TO STDOUT (FORMAT binary)",
-		   leaf_name("step", m->month, name));
+	buf_printf(&sql, " FROM %s s WHERE ", leaf_name("step", m->month, name));
+	where_job_ids(&sql, js, end, m->month);
+	buf_adds(&sql, " ORDER BY s.job_id, s.cluster, s.submit_at, s.step_id, s.het_comp)"
+		       " TO STDOUT (FORMAT binary)");
 	rc = copyrows_read(&m->rows, pg, buf_str(&sql), max_bytes, ret_cut, err);
 	/* Taken away meanwhile: so were its jobs. */
 	if (rc < 0 && strcmp(pg_sqlstate(pg), "42P01") == 0)
@@ -199,39 +205,48 @@ static int more_steps(struct job_steps *js, struct err *err)
 
 /* ---- giving */
 
-static bool is_of(const struct copyrow *row, const struct job *j)
+static int compare(const struct copyrow *row, const struct row_key *key)
 {
-	struct row_key key = copyrow_key(row);
+	struct row_key k = copyrow_key(row);
 
-	return key.job_id == j->job_id && key.submit_at == j->submit_at &&
-	       key.cluster_len == strlen(j->cluster) &&
-	       memcmp(key.cluster, j->cluster, key.cluster_len) == 0;
+	return row_key_compare(&k, key);
 }
 
-static size_t count_of(const struct month_steps *m, const struct job *j)
+/* The first row that is not before the job's. */
+static size_t first_of(const struct month_steps *m, const struct row_key *key)
 {
-	size_t n = 0;
+	size_t from = 0, to = m->rows.n;
 
-	while (m->at + n < m->rows.n && is_of(&m->rows.v[m->at + n], j))
-		n++;
-	return n;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (compare(&m->rows.v[middle], key) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
 }
 
 static void steps_of(struct job_steps *js, const struct job_row *row, const struct step **ret_steps,
 		     size_t *ret_n)
 {
+	const struct row_key key = { row->job.cluster, strlen(row->job.cluster), row->job.job_id,
+				     row->job.submit_at };
 	struct month_steps *m = month_of_job(js, row->month);
-	size_t n, wanted = 0;
+	size_t first, n = 0, wanted = 0;
 	struct step *steps;
 
 	assert(m != NULL);
-	n = count_of(m, &row->job);
+	first = first_of(m, &key);
+	while (first + n < m->rows.n && compare(&m->rows.v[first + n], &key) == 0)
+		n++;
 	arena_reset(js->memory);
 	steps = ARENA_ARRAY(js->memory, struct step, n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = first; i < first + n; i++) {
 		struct step *s = &steps[wanted];
 
-		copyrow_decode(&m->rows.v[m->at++], &js->columns, s, s->has);
+		copyrow_decode(&m->rows.v[i], &js->columns, s, s->has);
 		if (filter_wants_step(js->filter, &row->job, s, js->now))
 			wanted++;
 	}
