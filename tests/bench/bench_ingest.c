@@ -1,5 +1,5 @@
 /* What the writer costs per job, beside COPY of the same rows into the same tables with the same
- * indexes.  Usage: tests/with-pg build/bench/ingest_bench [JOBS]
+ * indexes.  Usage: tests/with-pg build/bench/bench_ingest [JOBS]
  *
  * Records are made in memory, so neither HTTP nor JSON is in the figures; batches of 1000 records,
  * one caller.  Printed: microseconds per job, and COPY's time divided by it. */
