@@ -94,7 +94,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libcli.a $(BUILD)/libtally.a
 
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(PKGCFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libtally.a $(LIBS)
+	$(CC) $(CPPFLAGS) $(PKGCFLAGS) -Itests $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(BUILD)/libtally.a $(LIBS) -lcmocka
 
 unit: $(UNIT_BIN) ## unit tests: no server, no network, no clock (those marked test_pg_* on a private PostgreSQL)
 	@tests/run-unit $(UNIT_BIN)

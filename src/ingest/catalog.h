@@ -20,8 +20,8 @@ void catalog_forget(struct catalog *c);
 const struct span *catalog_span(const struct catalog *c);
 
 /* Prepares what the items need and sets their month.  An item whose need cannot be met now is held
- * (and the obstacle noted), one whose cluster is unknown is refused (why lies in the arena).  -1 with the transaction's
- * fault when the database fails as a whole. */
+ * (and the obstacle noted), one whose cluster is unknown is refused (why lies in the arena).
+ * -1 with the transaction's fault when the database fails as a whole. */
 int catalog_prepare(struct catalog *c, struct write_tx *tx, int64_t epoch, struct obstacles *obs,
 		    struct item *const *items, size_t n, struct arena *arena, struct err *err);
 

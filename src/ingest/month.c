@@ -80,12 +80,13 @@ static void widen(struct month_change *c, const struct job *j)
 
 void months_follow(struct months *m, int month, const struct job *old, const struct job *now)
 {
-	struct month_change *c = find(m, now != NULL ? now->cluster : old->cluster, month);
+	/* A bound may be wider than the rows: that of a row that goes does no harm. */
+	const struct job *row = now != NULL ? now : old;
+	struct month_change *c = find(m, row->cluster, month);
 
 	if (old != NULL)
 		c->opened -= !job_has(old, end_at);
 	if (now != NULL)
 		c->opened += !job_has(now, end_at);
-	/* A bound may be wider than the rows: that of a row that goes does no harm. */
-	widen(c, now != NULL ? now : old);
+	widen(c, row);
 }

@@ -472,9 +472,10 @@ void plan_merge_steps(struct plan *p, horizon_of *horizon, void *arg)
 /* Some of the steps may have been purged: what was made of all of them stays. */
 static void keep_figures(struct job *now, const struct job *old)
 {
-	static const enum job_field figures[] = { JOB_peak_rss,	   JOB_mem_used,    JOB_mem_estimated,
-						  JOB_cpu_used_us, JOB_cpu_eff_ppm, JOB_mem_eff_ppm,
-						  JOB_oom_step };
+	static const enum job_field figures[] = {
+		JOB_peak_rss,	 JOB_mem_used,	  JOB_mem_estimated, JOB_cpu_used_us,
+		JOB_cpu_eff_ppm, JOB_mem_eff_ppm, JOB_oom_step,
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(figures); i++) {
 		enum job_field f = figures[i];

@@ -11,7 +11,9 @@
  *	plan_step_stored    each of those
  *	plan_derive         then changed and old/now say what to write, outcome what to tell
  *
- * Rows that were found otherwise come in by plan_put.  A step or a suspension whose job is not known makes the job's row, so no step is ever without
+ * Rows that were made otherwise come in by plan_put.
+ *
+ * A step or a suspension whose job is not known makes the job's row, so no step is ever without
  * one, and a job without a row has no steps to look for. */
 #ifndef TALLY_INGEST_PLAN_H
 #define TALLY_INGEST_PLAN_H
@@ -87,8 +89,8 @@ typedef struct horizon horizon_of(const char *cluster, void *arg);
 
 void plan_init(struct plan *p, struct arena *arena);
 void plan_add(struct plan *p, struct item *it);
-/* A row that was made elsewhere (core/family.h), in place of merging; old may be NULL.  now NULL: the
- * row goes.  Each step of it, and each stored one, is put too.  Before plan_sort. */
+/* A row that was made elsewhere (core/family.h), in place of merging; old may be NULL.  now NULL:
+ * the row goes.  Each step of it, and then each stored one, is put too.  Before plan_sort. */
 struct plan_job *plan_put(struct plan *p, int month, struct job *old, const struct job *now);
 struct plan_job *plan_find(const struct plan *p, const char *cluster, int64_t job_id,
 			   int64_t submit_at);

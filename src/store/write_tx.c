@@ -188,7 +188,7 @@ int write_begin(struct write_tx *tx, int64_t epoch, const struct span *span, str
 	if (write_run(tx, &check, &r, err) < 0)
 		return -1;
 	if (PQntuples(r) != 1)
-		return fail_begin(tx, FAULT_FENCED, "another tallyd has become the active one", err);
+		return fail_begin(tx, FAULT_FENCED, "another tallyd is the active one now", err);
 	if (span != NULL && bin_read_i64(r, 0, 0) != span->generation)
 		return fail_begin(tx, FAULT_SCHEMA, "the months have moved", err);
 	tx->has_aside = PQgetvalue(r, 0, 2)[0] != 0;

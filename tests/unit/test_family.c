@@ -412,7 +412,8 @@ static void resized_runs_differ(void **state)
 			if (rec.kind == END)
 				job_set(&rec.job, exit, 256);
 			else
-				job_set(&rec.job, tres_alloc, rec.kind == START ? "cpu=32" : "cpu=16");
+				job_set(&rec.job, tres_alloc,
+					rec.kind == START ? "cpu=32" : "cpu=16");
 			if (rec.kind == END)
 				job_set(&rec.job, state, STATE_FAILED);
 			record_stamp(&rec);

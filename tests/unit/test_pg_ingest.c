@@ -516,7 +516,8 @@ static void before_the_horizon(void **state)
 
 	kit_start(&f->k, 1, T0, T0);
 	commit(f);
-	pgtest_run(f->pg, "INSERT INTO purge_horizon VALUES ('c1', 'job', 1767226600)"); /* + 1000 */
+	/* T0 + 1000 */
+	pgtest_run(f->pg, "INSERT INTO purge_horizon VALUES ('c1', 'job', 1767226600)");
 	kit_clear(&f->k);
 	kit_start(&f->k, 2, T0, T0);
 	kit_end(&f->k, 2, T0, T0, T0 + 999, STATE_COMPLETED);
@@ -531,7 +532,8 @@ static void before_the_horizon(void **state)
 	kit_expect(&f->k, 4, VERDICT_PURGED);
 	expect_text(f, "SELECT string_agg(job_id || ' ' || state, ', ' ORDER BY job_id) FROM job",
 		    "1 1, 3 3, 4 3");
-	pgtest_run(f->pg, "INSERT INTO purge_horizon VALUES ('c1', 'step', 1767227600)"); /* + 2000 */
+	/* T0 + 2000 */
+	pgtest_run(f->pg, "INSERT INTO purge_horizon VALUES ('c1', 'step', 1767227600)");
 	kit_clear(&f->k);
 	kit_step_end(&f->k, 5, T0, 0, T0, T0 + 1500, 1);
 	s = kit_step(&f->k, kit_end(&f->k, 6, T0, T0, T0 + 3000, STATE_COMPLETED), 0);
