@@ -50,7 +50,8 @@ struct importer {
 	struct import_counts counts;
 	struct arena *scratch;
 	struct buf json;
-	struct err err; /* why sending failed */
+	bool unsent; /* sending failed: */
+	struct err err;
 };
 
 /* ---- one record ------------------------------------------------------------------------------ */
@@ -119,7 +120,8 @@ static int on_record(const struct record *rec, size_t line, void *arg)
 	}
 	buf_clear(&im->json);
 	record_encode_json(&im->json, rec);
-	return sender_add(im->sender, buf_str(&im->json), im->json.len, line, &im->err);
+	im->unsent = sender_add(im->sender, buf_str(&im->json), im->json.len, line, &im->err) < 0;
+	return im->unsent ? -1 : 0;
 }
 
 static void on_refused(const struct err *err, bool skipped, void *arg)
@@ -161,14 +163,13 @@ static int convert(struct importer *im, struct err *err)
 	printf("%s: %s\n", base_name(im->input->name), format->doc);
 	if (format->relative)
 		on_note("its times count from --epoch", im);
-	err_clear(&im->err);
 	rc = import_convert(format, &source, &im->options, &handler, &im->counts, err);
 	/* What was read before a file broke off is sent all the same. */
-	if (im->err.code == ERR_OK && !im->dry_run && sender_flush(im->sender, &im->err) < 0)
-		rc = -1;
-	if (im->err.code != ERR_OK)
+	if (!im->unsent && !im->dry_run)
+		im->unsent = sender_flush(im->sender, &im->err) < 0;
+	if (im->unsent)
 		*err = im->err;
-	return rc;
+	return im->unsent ? -1 : rc;
 }
 
 static int import_path(struct importer *im, const char *path, struct err *err)
@@ -216,7 +217,7 @@ static int status_of(const struct importer *im)
 	uint64_t kept = im->accepted + im->duplicate + im->purged;
 	uint64_t lost = reasons_total(im->refused) + im->total.skipped;
 
-	if (kept == 0 && lost > 0) {
+	if (kept == 0 && lost > 0 && !im->unsent) {
 		fprintf(stderr, COMMAND ": error: none of %" PRIu64 " rows was taken\n",
 			im->total.rows);
 		return 1;
@@ -287,7 +288,7 @@ static int import_all(struct importer *im, const struct cli *cli, int n, char **
 		if (import_path(im, paths[i], &err) == 0)
 			continue;
 		failed = cli_fail(COMMAND, &err);
-		if (im->err.code != ERR_OK)
+		if (im->unsent)
 			break; /* the daemon is gone: the next file would fare no better */
 	}
 	report(im);

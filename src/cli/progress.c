@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 
-#define BAR_MAX	    40
-#define REDRAW_MS   100
-#define LINE_SIZE   256
-#define COLUMNS_MIN 40
+#define BAR_MAX	      40
+#define REDRAW_MS     100
+#define LINE_SIZE     256
+#define COLUMNS_USUAL 80
 
 void progress_begin(struct progress *p, const char *what, const char *unit)
 {
@@ -34,7 +34,7 @@ void progress_line(const struct progress *p, uint64_t done, uint64_t whole, uint
 	room = columns - 1 - (int)strlen(head) - (int)strlen(tail) - 4;
 	room = room > BAR_MAX ? BAR_MAX : room;
 	if (room < 5) {
-		snprintf(out, size, "%.*s", columns - 1, head);
+		snprintf(out, size, "%.*s", columns > 1 ? columns - 1 : 1, head);
 		return;
 	}
 	full = (int)(part * room);
@@ -45,7 +45,7 @@ void progress_line(const struct progress *p, uint64_t done, uint64_t whole, uint
 
 void progress_show(struct progress *p, uint64_t done, uint64_t whole, uint64_t count)
 {
-	struct winsize w = { .ws_col = 80 };
+	struct winsize w = { 0 };
 	char line[LINE_SIZE];
 	int64_t now;
 
@@ -55,8 +55,8 @@ void progress_show(struct progress *p, uint64_t done, uint64_t whole, uint64_t c
 	if (now - p->last_ms < REDRAW_MS)
 		return;
 	p->last_ms = now;
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col < COLUMNS_MIN)
-		w.ws_col = COLUMNS_MIN;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
+		w.ws_col = COLUMNS_USUAL;
 	progress_line(p, done, whole, count, now - p->begun_ms, w.ws_col, line, sizeof(line));
 	fprintf(stderr, "\r%s\033[K", line);
 	fflush(stderr);

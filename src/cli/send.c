@@ -156,6 +156,7 @@ static int post(struct sender *s, struct buf *answer, struct err *err)
 		wait_s(s, err, reply.retry_after_s > 0 ? reply.retry_after_s : backoff);
 	}
 	s->talked = true;
+	err_clear(err); /* of the tries before */
 	return 0;
 }
 

@@ -42,7 +42,8 @@ int import_convert(const struct import_format *format, const struct import_sourc
 	};
 	int rc = format->convert(&run, err);
 
-	if (rc == 0 && !run.stopped)
+	/* Also when the file broke off: the job at hand was complete. */
+	if (!run.stopped)
 		import_flush(&run);
 	if (run.stopped)
 		rc = err_set(err, ERR_GONE, source->name, "stopped at line %zu", run.line);
