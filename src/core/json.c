@@ -128,7 +128,7 @@ static int64_t take_digits(struct jscan *j, struct mantissa *m)
 
 	for (; is_digit(j); j->at++) {
 		unsigned d = (unsigned)(*j->at - '0');
-		if (m->dropped == 0 && m->v <= (UINT64_MAX - d) / 10) {
+		if (m->dropped == 0 && (m->v < UINT64_MAX / 10 || m->v <= (UINT64_MAX - d) / 10)) {
 			m->v = m->v * 10 + d;
 		} else {
 			m->dropped++;

@@ -14,8 +14,12 @@
 #include "core/where.h"
 #include "core/words.h"
 
+/* Texts of a fixed size, so that copying one is a few moves and no call. */
+#define PIECE_SIZE 62
+#define PIECE_HALF 32
+
 struct piece {
-	const char *text;
+	char text[PIECE_SIZE];
 	uint8_t key; /* bytes of it up to the value */
 	uint8_t all; /* with null; an exit status has a second key with a null behind it */
 };
@@ -101,6 +105,20 @@ static void put(struct out *o, const char *p, size_t n)
 		o->at = (char *)mempcpy(o->at, p, n);
 }
 
+static void put_piece(struct out *o, const struct piece *p, size_t n)
+{
+	if (o->buf->limit != 0) { /* its last bytes count */
+		put(o, p->text, n);
+		return;
+	}
+	if (!room(o, sizeof(*p)))
+		return;
+	memcpy(o->at, p->text, PIECE_HALF);
+	if (n > PIECE_HALF)
+		memcpy(o->at + PIECE_HALF, p->text + PIECE_HALF, PIECE_SIZE - PIECE_HALF);
+	o->at += n;
+}
+
 static void put_word(struct out *o, const char *word)
 {
 	put(o, word, strlen(word));
@@ -137,16 +155,31 @@ static void put_i64(struct out *o, int64_t v)
 	put_u64(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
+#define ONES	 UINT64_C(0x0101010101010101)
+#define HIGHS	 UINT64_C(0x8080808080808080)
+#define HAS_0(w) (((w)-ONES) & ~(w)&HIGHS)
+
+static bool is_odd(unsigned char c)
+{
+	return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
+}
+
 /* Is there nothing in it that JSON or a terminal would stumble over? */
 static bool is_plain(const char *s, size_t n)
 {
-	unsigned char odd = 0;
+	size_t i = 0;
+	uint64_t w;
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-		odd |= (unsigned char)((c < 0x20) | (c == '"') | (c == '\\') | (c == 0x7f));
+	for (; n - i >= sizeof(w); i += sizeof(w)) {
+		memcpy(&w, s + i, sizeof(w));
+		if ((HAS_0(w ^ (ONES * '"')) | HAS_0(w ^ (ONES * '\\')) | HAS_0(w ^ (ONES * 0x7f)) |
+		     ((w - ONES * 0x20) & ~w & HIGHS)) != 0)
+			return false;
 	}
-	return odd == 0;
+	for (; i < n; i++)
+		if (is_odd((unsigned char)s[i]))
+			return false;
+	return true;
 }
 
 static void put_textn(struct out *o, const char *s, size_t n)
@@ -368,7 +401,7 @@ static void put_exit(struct out *o, const struct piece *p, int64_t status)
 {
 	size_t second = p->key + LEN("null");
 
-	put(o, p->text, p->key);
+	put_piece(o, p, p->key);
 	put_i64(o, exit_code(status));
 	put(o, p->text + second, p->all - second - LEN("null"));
 	put_i64(o, exit_signal(status));
@@ -376,7 +409,7 @@ static void put_exit(struct out *o, const struct piece *p, int64_t status)
 
 static void put_null(struct out *o, const struct piece *p)
 {
-	put(o, p->text, p->all);
+	put_piece(o, p, p->all);
 }
 
 /* A row through its tables. */
@@ -396,12 +429,12 @@ static void put_field(struct out *o, const struct row_out *r, size_t f)
 	if (!has_bit(r->has, f)) {
 		put_null(o, p);
 	} else if (field_is_text(field->type)) {
-		put(o, p->text, p->key);
+		put_piece(o, p, p->key);
 		put_string(o, field, *(const char *const *)value);
 	} else if (field->type == FT_EXIT) {
 		put_exit(o, p, *(const int64_t *)value);
 	} else {
-		put(o, p->text, p->key);
+		put_piece(o, p, p->key);
 		put_number(o, field, *(const int64_t *)value);
 	}
 }
@@ -427,7 +460,7 @@ static void put_computed(struct out *o, const struct piece *p, const struct fiel
 		put_null(o, p);
 		return;
 	}
-	put(o, p->text, p->key);
+	put_piece(o, p, p->key);
 	if (f->type == FT_TEXT)
 		put_text(o, text);
 	else

@@ -33,10 +33,27 @@ static size_t character_read(const char *s, size_t n, uint32_t *ret)
 	return 0;
 }
 
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* How many bytes from s are plain ASCII and no NUL, by eights: nearly all text is. */
+static size_t ascii_length(const char *s, size_t n)
+{
+	size_t at = 0;
+	uint64_t w;
+
+	for (; n - at >= sizeof(w); at += sizeof(w)) {
+		memcpy(&w, s + at, sizeof(w));
+		if (((w | (w - ONES)) & HIGHS) != 0)
+			break;
+	}
+	return at;
+}
+
 /* How many bytes from s are valid. */
 static size_t valid_length(const char *s, size_t n)
 {
-	size_t at = 0, len;
+	size_t at = ascii_length(s, n), len;
 	uint32_t c;
 
 	while (at < n && (len = character_read(s + at, n - at, &c)) > 0)
@@ -86,9 +103,9 @@ static const struct range combining[] = {
 };
 
 static const struct range wide[] = {
-	{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0x33ff },   { 0x3400, 0x4dbf },
-	{ 0x4e00, 0x9fff },   { 0xa000, 0xa4cf },   { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
-	{ 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f },
+	{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0x33ff },	  { 0x3400, 0x4dbf },
+	{ 0x4e00, 0x9fff },   { 0xa000, 0xa4cf },   { 0xac00, 0xd7a3 },	  { 0xf900, 0xfaff },
+	{ 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },	  { 0x1f300, 0x1f64f },
 	{ 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd },
 };
 
