@@ -3,45 +3,64 @@
 #define FIELD(type_, PREFIX, name_, type, flags, json, doc) \
 	[PREFIX##_##name_] = { #name_, FT_##type, flags, json, doc, offsetof(struct type_, name_) },
 
-static const struct field cluster_fields[] = {
+const struct field cluster_fields[CLUSTER_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(cluster, CLUSTER, name, type, flags, json, doc)
 #include "core/cluster.def"
 #undef F
 };
-static const struct field account_fields[] = {
+const struct field account_fields[ACCOUNT_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(account, ACCOUNT, name, type, flags, json, doc)
 #include "core/account.def"
 #undef F
 };
-static const struct field user_fields[] = {
+const struct field user_fields[USER_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(user, USER, name, type, flags, json, doc)
 #include "core/user.def"
 #undef F
 };
-static const struct field assoc_fields[] = {
+const struct field assoc_fields[ASSOC_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(assoc, ASSOC, name, type, flags, json, doc)
 #include "core/assoc.def"
 #undef F
 };
-static const struct field qos_fields[] = {
+const struct field qos_fields[QOS_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(qos, QOS, name, type, flags, json, doc)
 #include "core/qos.def"
 #undef F
 };
-static const struct field wckey_fields[] = {
+const struct field wckey_fields[WCKEY_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(wckey, WCKEY, name, type, flags, json, doc)
 #include "core/wckey.def"
 #undef F
 };
-static const struct field coord_fields[] = {
+const struct field coord_fields[COORD_FIELDS] = {
 #define F(name, type, flags, json, word, doc) FIELD(coord, COORD, name, type, flags, json, doc)
 #include "core/coord.def"
 #undef F
 };
-static const struct field reservation_fields[] = {
+const struct field reservation_fields[RESV_FIELDS] = {
 #define F(name, type, flags, json, word, doc) \
 	FIELD(reservation, RESV, name, type, flags, json, doc)
 #include "core/reservation.def"
+#undef F
+};
+
+const struct field tres_entry_fields[TRES_ENTRY_FIELDS] = {
+#define F(name, type, flags, json, word, doc) \
+	FIELD(tres_entry, TRES_ENTRY, name, type, flags, json, doc)
+#include "core/tres_entry.def"
+#undef F
+};
+const struct field event_fields[EVENT_FIELDS] = {
+#define F(name, type, flags, json, word, doc) \
+	FIELD(event, EVENT, name, type, flags, json, doc)
+#include "core/event.def"
+#undef F
+};
+const struct field txn_fields[TXN_FIELDS] = {
+#define F(name, type, flags, json, word, doc) \
+	FIELD(txn, TXN, name, type, flags, json, doc)
+#include "core/txn.def"
 #undef F
 };
 
@@ -69,6 +88,15 @@ static const char *const coord_words[] = {
 };
 static const char *const reservation_words[] = {
 #include "core/reservation.def"
+};
+static const char *const tres_entry_words[] = {
+#include "core/tres_entry.def"
+};
+static const char *const event_words[] = {
+#include "core/event.def"
+};
+static const char *const txn_words[] = {
+#include "core/txn.def"
 };
 #undef F
 

@@ -1,5 +1,6 @@
-/* core/entity.h: clusters, accounts, users, associations, QOS, wckeys, coordinators and
- * reservations as rows, each driven by a .def of its fields (assoc.def says what F is).
+/* core/entity.h: clusters, accounts, users, associations, QOS, wckeys, coordinators, reservations,
+ * TRES, events and transactions as rows, each driven by a .def of its fields (assoc.def says what F
+ * is).
  *
  * Every struct begins with `has`; strings are somebody else's, as in core/job.h. */
 #ifndef TALLY_CORE_ENTITY_H
@@ -56,6 +57,24 @@ enum reservation_field {
 	RESV_FIELDS
 };
 #undef F
+#define F(name, type, flags, json, word, doc) TRES_ENTRY_##name,
+enum tres_entry_field {
+#include "core/tres_entry.def"
+	TRES_ENTRY_FIELDS
+};
+#undef F
+#define F(name, type, flags, json, word, doc) EVENT_##name,
+enum event_field {
+#include "core/event.def"
+	EVENT_FIELDS
+};
+#undef F
+#define F(name, type, flags, json, word, doc) TXN_##name,
+enum txn_field {
+#include "core/txn.def"
+	TXN_FIELDS
+};
+#undef F
 
 #define F(name, type, flags, json, word, doc) CT_##type name;
 struct cluster {
@@ -90,6 +109,18 @@ struct reservation {
 	uint64_t has[HAS_WORDS];
 #include "core/reservation.def"
 };
+struct tres_entry {
+	uint64_t has[HAS_WORDS];
+#include "core/tres_entry.def"
+};
+struct event {
+	uint64_t has[HAS_WORDS];
+#include "core/event.def"
+};
+struct txn {
+	uint64_t has[HAS_WORDS];
+#include "core/txn.def"
+};
 #undef F
 
 enum entity_kind {
@@ -110,6 +141,11 @@ struct entity {
 };
 
 extern const struct entity entities[ENTITIES];
+
+#define E(type, PREFIX, file, table, name, plural)                                                 \
+	extern const struct field type##_fields[PREFIX##_FIELDS];
+#include "core/entity.def"
+#undef E
 
 /* Of any of the structs, by the prefix of its fields: row_has(a, ASSOC, shares). */
 #define row_has(row, PREFIX, f) has_bit((row)->has, PREFIX##_##f)

@@ -36,6 +36,7 @@ enum field_type {
 	FT_FACTOR,  /* millionths; a number with at most six decimals */
 	FT_LIST,    /* text "a,b": names ascending by byte, each once (core/list.h); an array of
 		       strings, in also the text */
+	FT_JSON,    /* text that is JSON already; out only */
 };
 
 /* FT_LIMIT's two values that are not minutes. */
@@ -69,7 +70,8 @@ struct field {
 
 static inline bool field_is_text(enum field_type t)
 {
-	return t == FT_TEXT || t == FT_TRES || t == FT_WHERE || t == FT_MOMENTS || t == FT_LIST;
+	return t == FT_TEXT || t == FT_TRES || t == FT_WHERE || t == FT_MOMENTS || t == FT_LIST ||
+	       t == FT_JSON;
 }
 
 /* The C type of a storage class, for the struct expansions. */
@@ -91,6 +93,7 @@ static inline bool field_is_text(enum field_type t)
 #define CT_SECONDS int64_t
 #define CT_FACTOR int64_t
 #define CT_LIST const char *
+#define CT_JSON const char *
 
 #define HAS_WORDS 2 /* 128 fields at most */
 

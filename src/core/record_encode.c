@@ -379,7 +379,8 @@ static void put_number(struct out *o, const struct field *f, int64_t v)
 	case FT_TRES:
 	case FT_WHERE:
 	case FT_MOMENTS:
-	case FT_LIST: break;
+	case FT_LIST:
+	case FT_JSON: break;
 	}
 }
 
@@ -393,6 +394,8 @@ static void put_string(struct out *o, const struct field *f, const char *s)
 		put_moments(o, s);
 	else if (f->type == FT_LIST)
 		put_list(o, s);
+	else if (f->type == FT_JSON)
+		put_word(o, s);
 	else
 		put_text(o, s);
 }

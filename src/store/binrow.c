@@ -240,3 +240,43 @@ void bin_step_columns(struct buf *b, const char *prefix)
 {
 	add_columns(b, step_fields, STEP_FIELDS, prefix);
 }
+
+void bin_entity_columns(struct buf *b, const struct entity *e, const char *prefix)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < e->n; i++)
+		if (field_is_column(&e->fields[i])) {
+			buf_printf(b, "%s%s\"%s\"", comma, prefix, e->fields[i].name);
+			comma = ", ";
+		}
+}
+
+void bin_read_entity(const PGresult *r, int row, int column, const struct entity *e, void *ret)
+{
+	memset(ret, 0, e->size);
+	for (size_t i = 0; i < e->n; i++) {
+		if (!field_is_column(&e->fields[i]))
+			continue;
+		if (!PQgetisnull(r, row, column)) {
+			read_field(r, row, column, &e->fields[i], ret);
+			has_set(row_bits(ret), i);
+		}
+		column++;
+	}
+}
+
+void bin_entity_array(struct buf *b, const struct entity *e, size_t field, const void *const *rows,
+		      size_t n)
+{
+	const struct field *f = &e->fields[field];
+	size_t at = array_begin(b, field_is_text(f->type) ? OID_TEXT : OID_INT8, n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (has_bit(row_known(rows[i]), field))
+			add_field(b, f, rows[i]);
+		else
+			bin_null(b);
+	}
+	array_end(b, at);
+}

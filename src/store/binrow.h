@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/entity.h"
 #include "core/job.h"
 
 /* COPY ... FROM STDIN (FORMAT binary): head, rows, end. */
@@ -46,5 +47,17 @@ int32_t bin_read_i32(const PGresult *r, int row, int column);
 /* "cluster, job_id, ..., stamps": for SELECT and COPY.  prefix goes before every name ("j."). */
 void bin_job_columns(struct buf *b, const char *prefix);
 void bin_step_columns(struct buf *b, const char *prefix);
+
+/* Rows of core/entity.h: every field that is a column, in order.  prefix as above. */
+void bin_entity_columns(struct buf *b, const struct entity *e, const char *prefix);
+static inline bool field_is_column(const struct field *f)
+{
+	return (f->flags & FF_SHOWN) == 0;
+}
+/* From column `column` on. */
+void bin_read_entity(const PGresult *r, int row, int column, const struct entity *e, void *ret);
+/* A field of many rows as a parameter: bigint[] or text[], nulls where it is not known. */
+void bin_entity_array(struct buf *b, const struct entity *e, size_t field, const void *const *rows,
+		      size_t n);
 
 #endif

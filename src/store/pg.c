@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 
-#define MAX_ARGS 24
+#define MAX_ARGS 64
 /* What the server may take to say that its own statement_timeout has struck. */
 #define GRACE_MS     5000
 #define MAX_PREPARED 256

@@ -18,7 +18,7 @@ static int each_name(struct write_tx *tx, const struct statement *st, registry_n
 
 int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struct err *err)
 {
-	static const struct statement st = { "clusters", "SELECT name FROM cluster" };
+	static const struct statement st = { "clusters", "SELECT name FROM cluster WHERE deleted = 0" };
 
 	return each_name(tx, &st, each, arg, err);
 }
@@ -32,21 +32,32 @@ int registry_tres(struct write_tx *tx, registry_name *each, void *arg, struct er
 	return each_name(tx, &st, each, arg, err);
 }
 
+/* With its root associations, as a change of the tree; one that was removed comes back. */
 int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, int64_t now,
 			 struct err *err)
 {
-	static const struct statement st = {
-		"cluster_add", "INSERT INTO cluster (name, registered_at) "
-			       "VALUES ($1::text, $2::bigint) ON CONFLICT (name) DO NOTHING"
+	static const struct statement count = {
+		"tree_count", "UPDATE tree_version SET version = version + 1"
+	};
+	static const struct statement add = {
+		"cluster_add", "WITH c AS (INSERT INTO cluster AS c (name, registered_at, changed) "
+			       "SELECT $1::text, $2::bigint, version FROM tree_version "
+			       "ON CONFLICT (name) DO UPDATE SET deleted = 0, "
+			       "changed = excluded.changed "
+			       "RETURNING c.name, c.changed) "
+			       "SELECT tally_plant(name, $2::bigint, changed) FROM c"
 	};
 	struct buf *args;
 
 	if (write_begin(tx, epoch, NULL, err) < 0)
 		return -1;
+	write_args(tx);
+	if (write_run(tx, &count, NULL, err) < 0)
+		return -1;
 	args = write_args(tx);
 	bin_text(args, name);
 	bin_i64(args, now);
-	if (write_run(tx, &st, NULL, err) < 0)
+	if (write_run(tx, &add, NULL, err) < 0)
 		return -1;
 	return write_commit(tx, err);
 }

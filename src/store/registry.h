@@ -10,7 +10,7 @@
 typedef void registry_name(const char *name, void *arg);
 
 int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struct err *err);
-/* Does nothing when it is there already. */
+/* With its root associations.  One that was removed comes back. */
 int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, int64_t now,
 			 struct err *err);
 /* Names as in TRES texts: "cpu", "gres/gpu:a100". */

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "core/entity.h"
 #include "core/job.h"
 #include "store/binrow.h"
 
@@ -171,6 +172,34 @@ static void columns_are_the_fields(void **state UNUSED)
 	pg_close(pg);
 }
 
+/* Every field that is a column, and no column that is no field. */
+static void tree_columns_are_the_fields(void **state UNUSED)
+{
+	struct pg *pg = pgtest_schema();
+	char sql[512];
+
+	for (int k = 0; k <= ENTITY_RESV; k++) {
+		const struct entity *ent = &entities[k];
+		int64_t columns = 0;
+		for (size_t i = 0; i < ent->n; i++) {
+			bool shown = (ent->fields[i].flags & FF_SHOWN) != 0;
+			snprintf(sql, sizeof(sql),
+				 "SELECT count(*) FROM pg_attribute WHERE attrelid = '%s'::regclass"
+				 " AND attname = '%s' AND format_type(atttypid, NULL) = '%s'",
+				 ent->table, ent->fields[i].name,
+				 field_is_text(ent->fields[i].type) ? "text" : "bigint");
+			if (pgtest_i64(pg, sql) != !shown)
+				fail_msg("%s.%s", ent->table, ent->fields[i].name);
+			columns += !shown;
+		}
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM pg_attribute WHERE attnum > 0"
+			 " AND attrelid = '%s'::regclass AND attname <> 'changed'", ent->table);
+		if (pgtest_i64(pg, sql) != columns)
+			fail_msg("%s has columns that are no fields", ent->table);
+	}
+	pg_close(pg);
+}
+
 static void texts_compare_by_byte(void **state UNUSED)
 {
 	struct pg *pg = pgtest_schema();
@@ -195,6 +224,7 @@ int main(void)
 		cmocka_unit_test(an_edited_one_is_refused),
 		cmocka_unit_test(two_at_once),
 		cmocka_unit_test(columns_are_the_fields),
+		cmocka_unit_test(tree_columns_are_the_fields),
 		cmocka_unit_test(texts_compare_by_byte),
 	};
 

@@ -1,0 +1,311 @@
+#include "store/tree_write.h"
+
+#include "store/binrow.h"
+#include "store/pg.h"
+
+struct tree_tx {
+	struct store *store;
+	struct pg *pg;
+	int64_t version;
+	bool counted; /* version is this transaction's own */
+};
+
+static void done(struct tree_tx *tx)
+{
+	store_reader_done(tx->store, tx->pg);
+	free(tx);
+}
+
+/* Everything that changes the tree stands in line here. */
+static int hold_version(struct tree_tx *tx, struct err *err)
+{
+	static const struct statement hold = { "tree_hold",
+					       "SELECT version FROM tree_version FOR UPDATE" };
+	PGresult *r;
+
+	if (pg_script(tx->pg, "BEGIN; SET LOCAL lock_timeout = '5s'", err) < 0)
+		return -1;
+	if (pg_run(tx->pg, &hold, NULL, &r, err) < 0) {
+		if (err != NULL && err->code == ERR_BUSY)
+			err_set(err, ERR_BUSY, NULL, "somebody else is changing accounts");
+		return -1;
+	}
+	tx->version = bin_read_i64(r, 0, 0);
+	PQclear(r);
+	return 0;
+}
+
+struct tree_tx *tree_tx_begin(struct store *s, struct err *err)
+{
+	struct tree_tx *tx = xcalloc(1, sizeof(*tx));
+
+	tx->store = s;
+	tx->pg = store_reader(s, err);
+	if (tx->pg != NULL && hold_version(tx, err) == 0)
+		return tx;
+	if (tx->pg != NULL)
+		pg_rollback(tx->pg);
+	done(tx);
+	return NULL;
+}
+
+void tree_tx_rollback(struct tree_tx *tx)
+{
+	if (tx == NULL)
+		return;
+	pg_rollback(tx->pg);
+	done(tx);
+}
+
+int tree_tx_commit(struct tree_tx *tx, struct err *err)
+{
+	int rc = pg_commit(tx->pg, err);
+
+	if (rc < 0)
+		pg_rollback(tx->pg);
+	done(tx);
+	return rc;
+}
+
+struct tree *tree_tx_tree(struct tree_tx *tx, struct tree_cache *cache, struct err *err)
+{
+	struct tree *t = tx->counted ? NULL : tree_cache_kept(cache, tx->version);
+
+	return t != NULL ? t : tree_read(tx->pg, err);
+}
+
+/* ---- rows */
+
+static const char *sql_type(const struct field *f)
+{
+	return field_is_text(f->type) ? "text" : "bigint";
+}
+
+/* Numbers that the database gives. */
+static bool is_given(enum entity_kind kind, size_t field)
+{
+	return kind == ENTITY_TXN && field == TXN_id;
+}
+
+static bool is_written(enum entity_kind kind, size_t i)
+{
+	return field_is_column(&entities[kind].fields[i]) && !is_given(kind, i);
+}
+
+/* Has it the column `changed`? */
+static bool is_versioned(enum entity_kind kind)
+{
+	return kind != ENTITY_TXN;
+}
+
+static void add_names(struct buf *sql, enum entity_kind kind, const char *prefix)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < entities[kind].n; i++)
+		if (is_written(kind, i)) {
+			buf_printf(sql, "%s%s\"%s\"", comma, prefix, entities[kind].fields[i].name);
+			comma = ", ";
+		}
+}
+
+static void add_conflict(struct buf *sql, enum entity_kind kind)
+{
+	const struct entity *e = &entities[kind];
+
+	buf_adds(sql, " ON CONFLICT (");
+	for (size_t i = 0; i < e->n; i++)
+		if ((e->fields[i].flags & FF_KEY) != 0)
+			buf_printf(sql, "%s\"%s\"", i > 0 ? ", " : "", e->fields[i].name);
+	buf_adds(sql, ") DO UPDATE SET changed = excluded.changed");
+	for (size_t i = 0; i < e->n; i++)
+		if (is_written(kind, i) && (e->fields[i].flags & FF_KEY) == 0)
+			buf_printf(sql, ", \"%s\" = excluded.\"%s\"", e->fields[i].name,
+				   e->fields[i].name);
+}
+
+/* $1 is the version, then an array for each column. */
+static void upsert_text(struct buf *sql, enum entity_kind kind)
+{
+	const struct entity *e = &entities[kind];
+	bool versioned = is_versioned(kind);
+	int n = versioned ? 2 : 1;
+	const char *comma = "";
+
+	buf_printf(sql, "INSERT INTO %s (", e->table);
+	add_names(sql, kind, "");
+	buf_printf(sql, "%s) SELECT ", versioned ? ", changed" : "");
+	add_names(sql, kind, "u.");
+	buf_printf(sql, "%s FROM unnest(", versioned ? ", $1::bigint" : "");
+	for (size_t i = 0; i < e->n; i++)
+		if (is_written(kind, i)) {
+			buf_printf(sql, "%s$%d::%s[]", comma, n++, sql_type(&e->fields[i]));
+			comma = ", ";
+		}
+	buf_adds(sql, ") AS u (");
+	add_names(sql, kind, "");
+	buf_addc(sql, ')');
+	if (versioned)
+		add_conflict(sql, kind);
+}
+
+static int upsert(struct tree_tx *tx, enum entity_kind kind, const void *const *rows, size_t n,
+		  struct err *err)
+{
+	struct buf sql = BUF_INIT, args = BUF_INIT;
+	int rc;
+
+	upsert_text(&sql, kind);
+	if (is_versioned(kind))
+		bin_i64(&args, tx->version);
+	for (size_t i = 0; i < entities[kind].n; i++)
+		if (is_written(kind, i))
+			bin_entity_array(&args, &entities[kind], i, rows, n);
+	rc = pg_run_once(tx->pg, buf_str(&sql), &args, NULL, err);
+	buf_fini(&args);
+	buf_fini(&sql);
+	return rc;
+}
+
+/* ---- the dated tree */
+
+/* Of the associations that have changed, those that stand otherwise than in their last period.  A
+ * clock that went back makes no period that ends before it begins; a second change in one second
+ * writes over the first. */
+static const char periods[] =
+	"WITH now AS (SELECT w.*, h.id IS NULL AS first, "
+	"  greatest($2::bigint, h.valid_from) AS at "
+	"  FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], "
+	"    $8::bigint[]) AS w (cluster, id, parent_id, account, shares, deleted) "
+	"  LEFT JOIN association_history h "
+	"    ON h.cluster = w.cluster AND h.id = w.id AND h.valid_to IS NULL "
+	"  WHERE h.id IS NULL OR (h.parent_id, h.account, h.shares, h.deleted) IS DISTINCT FROM "
+	"    (w.parent_id, w.account, w.shares, w.deleted)), "
+	"closed AS (UPDATE association_history h SET valid_to = now.at, changed = $1::bigint "
+	"  FROM now WHERE h.cluster = now.cluster AND h.id = now.id AND h.valid_to IS NULL "
+	"  AND h.valid_from < now.at) "
+	"INSERT INTO association_history AS h (cluster, id, valid_from, parent_id, account, shares, "
+	"  deleted, first, changed) "
+	"SELECT cluster, id, at, parent_id, account, shares, deleted, first, $1::bigint FROM now "
+	"ON CONFLICT (cluster, id, valid_from) DO UPDATE SET parent_id = excluded.parent_id, "
+	"  account = excluded.account, shares = excluded.shares, deleted = excluded.deleted, "
+	"  changed = excluded.changed";
+
+static int write_periods(struct tree_tx *tx, const void *const *rows, size_t n, int64_t now,
+			 struct err *err)
+{
+	static const enum assoc_field columns[] = { ASSOC_cluster, ASSOC_id,	 ASSOC_parent_id,
+						    ASSOC_account, ASSOC_shares, ASSOC_deleted };
+	struct buf args = BUF_INIT;
+	int rc;
+
+	bin_i64(&args, tx->version);
+	bin_i64(&args, now);
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		bin_entity_array(&args, &entities[ENTITY_ASSOC], columns[i], rows, n);
+	rc = pg_run_once(tx->pg, periods, &args, NULL, err);
+	buf_fini(&args);
+	return rc;
+}
+
+/* ---- what controllers are told */
+
+static int write_outbox(struct tree_tx *tx, const struct outbox_row *rows, size_t n,
+			struct err *err)
+{
+	static const char sql[] = "INSERT INTO outbox (version, kind, cluster, id, body) "
+				  "SELECT $1::bigint, kind, cluster, nullif(id, 0), body "
+				  "FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[]) "
+				  "WITH ORDINALITY AS u (kind, cluster, id, body, place) "
+				  "ORDER BY place";
+	struct buf args = BUF_INIT;
+	int rc;
+
+	bin_i64(&args, tx->version);
+	bin_text_column(&args, &rows->kind, sizeof(*rows), n);
+	bin_text_column(&args, &rows->cluster, sizeof(*rows), n);
+	bin_i64_column(&args, &rows->id, sizeof(*rows), n);
+	bin_text_column(&args, &rows->body, sizeof(*rows), n);
+	rc = pg_run_once(tx->pg, sql, &args, NULL, err);
+	buf_fini(&args);
+	return rc;
+}
+
+/* ---- all of it */
+
+static int count_version(struct tree_tx *tx, struct err *err)
+{
+	static const struct statement count = {
+		"tree_count", "UPDATE tree_version SET version = version + 1 RETURNING version"
+	};
+	PGresult *r;
+
+	if (tx->counted)
+		return 0;
+	if (pg_run(tx->pg, &count, NULL, &r, err) < 0)
+		return -1;
+	tx->version = bin_read_i64(r, 0, 0);
+	tx->counted = true;
+	PQclear(r);
+	return 0;
+}
+
+int tree_tx_write(struct tree_tx *tx, const struct tree_changes *changes, int64_t now,
+		  struct err *err)
+{
+	const void *const *assocs = changes->rows[ENTITY_ASSOC];
+
+	if (count_version(tx, err) < 0)
+		return -1;
+	for (int k = 0; k < ENTITIES; k++)
+		if (changes->n[k] > 0 &&
+		    upsert(tx, (enum entity_kind)k, changes->rows[k], changes->n[k], err) < 0)
+			return -1;
+	if (changes->n[ENTITY_ASSOC] > 0 &&
+	    write_periods(tx, assocs, changes->n[ENTITY_ASSOC], now, err) < 0)
+		return -1;
+	if (changes->n_outbox > 0)
+		return write_outbox(tx, changes->outbox, changes->n_outbox, err);
+	return 0;
+}
+
+int tree_tx_open_jobs(struct tree_tx *tx, const char *const *accounts, size_t n_accounts,
+		      const char *const *users, size_t n_users, open_job_sink *sink, void *arg,
+		      struct err *err)
+{
+	static const char sql[] =
+		"SELECT job_id, (start_at IS NOT NULL)::int::bigint, cluster, "
+		"coalesce(account, ''), coalesce(user_name, ''), coalesce(partition, ''), "
+		"coalesce(qos, ''), coalesce(assoc_id, 0) FROM job WHERE end_at IS NULL "
+		"AND ($1::text[] IS NULL OR account = ANY ($1)) "
+		"AND ($2::text[] IS NULL OR user_name = ANY ($2)) ORDER BY job_id";
+	struct buf args = BUF_INIT;
+	PGresult *r = NULL;
+	int rc;
+
+	if (accounts != NULL)
+		bin_text_array(&args, accounts, n_accounts);
+	else
+		bin_null(&args);
+	if (users != NULL)
+		bin_text_array(&args, users, n_users);
+	else
+		bin_null(&args);
+	rc = pg_run_once(tx->pg, sql, &args, &r, err);
+	buf_fini(&args);
+	for (int i = 0; rc == 0 && i < PQntuples(r); i++) {
+		const struct open_job job = {
+			.job_id = bin_read_i64(r, i, 0),
+			.running = bin_read_i64(r, i, 1) != 0,
+			.cluster = PQgetvalue(r, i, 2),
+			.account = PQgetvalue(r, i, 3),
+			.user = PQgetvalue(r, i, 4),
+			.partition = PQgetvalue(r, i, 5),
+			.qos = PQgetvalue(r, i, 6),
+			.assoc_id = bin_read_i64(r, i, 7),
+		};
+		sink(&job, arg);
+	}
+	PQclear(r);
+	return rc;
+}

@@ -1,0 +1,53 @@
+/* store/tree_write.h: changes of the account tree: one transaction, all rows of a kind in one
+ * statement made from its .def.
+ *
+ * The transaction holds tree_version's row from its beginning, so changes come one after the other
+ * and each sees the one before.  Who finds it held waits five seconds and is then told BUSY. */
+#ifndef TALLY_STORE_TREE_WRITE_H
+#define TALLY_STORE_TREE_WRITE_H
+
+#include "store/tree_read.h"
+
+struct tree_tx;
+
+/* What controllers are to be told of one row. */
+struct outbox_row {
+	const char *kind;    /* "add_user" */
+	const char *cluster; /* NULL = every one */
+	int64_t id;	     /* 0 = none */
+	const char *body;    /* JSON */
+};
+
+/* Rows as they are to be, each key once. */
+struct tree_changes {
+	const void *const *rows[ENTITIES];
+	size_t n[ENTITIES];
+	const struct outbox_row *outbox;
+	size_t n_outbox;
+};
+
+struct tree_tx *tree_tx_begin(struct store *s, struct err *err);
+/* The tree as the transaction sees it; the caller unrefs it.  Taken from the cache when that is the
+ * latest. */
+struct tree *tree_tx_tree(struct tree_tx *tx, struct tree_cache *cache, struct err *err);
+/* Also closes and begins the periods of associations whose place, shares or life have changed. */
+int tree_tx_write(struct tree_tx *tx, const struct tree_changes *changes, int64_t now,
+		  struct err *err);
+/* Both end it. */
+int tree_tx_commit(struct tree_tx *tx, struct err *err);
+void tree_tx_rollback(struct tree_tx *tx); /* takes NULL */
+
+/* A job that has not ended, as far as it tells whose it is. */
+struct open_job {
+	int64_t job_id;
+	bool running;
+	const char *cluster, *account, *user, *partition, *qos; /* "" = not known */
+	int64_t assoc_id;					/* 0 = not known */
+};
+typedef void open_job_sink(const struct open_job *job, void *arg);
+/* Ascending numbers; of these accounts or users (each NULL = of all). */
+int tree_tx_open_jobs(struct tree_tx *tx, const char *const *accounts, size_t n_accounts,
+		      const char *const *users, size_t n_users, open_job_sink *sink, void *arg,
+		      struct err *err);
+
+#endif
