@@ -145,7 +145,8 @@ static int entry_compare(const void *pa, const void *pb)
 
 static int flush_held(struct listing *l, struct err *err)
 {
-	qsort(l->held, l->n_held, sizeof(struct entry *), entry_compare);
+	if (l->n_held > 1)
+		qsort(l->held, l->n_held, sizeof(struct entry *), entry_compare);
 	for (size_t i = 0; i < l->n_held; i++)
 		print_entry(l, l->held[i]);
 	l->n_held = 0;

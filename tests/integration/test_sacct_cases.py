@@ -126,8 +126,8 @@ def test_a_requeued_job_that_waits_has_nothing(records):
 
 def test_cancelled_before_it_started(records):
     """FC-057"""
-    t = records(pending(9), {"kind": "job_end", "job_id": 9, "submit": T, "start": T + 330, "end": T + 330, "state": "CANCELLED",
-                             "killed_by_uid": 5001})
+    t = records(pending(9), {"kind": "job_end", "job_id": 9, "submit": T, "start": T + 330,
+                             "end": T + 330, "state": "CANCELLED", "killed_by_uid": 5001})
     fields = "start,end,elapsed,planned,alloccpus,alloctres,nodelist,cputimeraw,state"
     assert rows(t, "-j", "9", fields=fields) == [
         "None|2026-03-01T10:05:30|00:00:00|00:05:30|0||None assigned|0|CANCELLED by 5001"]
