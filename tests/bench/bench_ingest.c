@@ -182,6 +182,40 @@ static double copy(int64_t jobs)
 	return (double)spent / (double)jobs;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* One record at a time, by one caller: the median. */
+static int64_t one_by_one(int64_t n)
+{
+	struct pg *pg = pgtest_schema();
+	struct store *store = kit_store();
+	struct ingest *in = kit_ingest(store);
+	int64_t *us = xcalloc((size_t)n, sizeof(*us)), median;
+
+	for (int64_t i = 0; i < n; i++) {
+		struct kit k = kit_new();
+		int64_t begun;
+
+		make(&k, COMPLETE, REC_JOB_END, i + 1, 1);
+		begun = monotonic_us();
+		kit_commit(in, &k);
+		us[i] = monotonic_us() - begun;
+		kit_free(&k);
+	}
+	qsort(us, (size_t)n, sizeof(*us), compare);
+	median = us[n / 2];
+	free(us);
+	kit_stop(in);
+	store_close(store);
+	pg_close(pg);
+	return median;
+}
+
 int main(int argc, char **argv)
 {
 	int64_t jobs = argc > 1 ? strtoll(argv[1], NULL, 10) : 50000;
@@ -192,5 +226,6 @@ int main(int argc, char **argv)
 	printf("complete records  %8.2f us, ratio %.3f\n", us, bare / us);
 	us = run(START_AND_END, jobs);
 	printf("start, then end   %8.2f us, ratio %.3f\n", us, bare / us);
+	printf("one by one        %8" PRId64 " us\n", one_by_one(2000));
 	return 0;
 }
