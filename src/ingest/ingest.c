@@ -44,7 +44,8 @@ struct ingest {
 	int pause_ms;
 	/* shared */
 	pthread_mutex_t mutex; /* guards what follows */
-	bool stop;
+	pthread_cond_t ended_cond;
+	bool stop, ended;
 	int64_t stop_by_ms;
 	struct ingest_stats stats;
 };
@@ -211,6 +212,10 @@ static void *writer_main(void *arg)
 	while (!stopping(in, &by_ms) ||
 	       (queue_level(in->queue).records > 0 && monotonic_ms() < by_ms))
 		work(in);
+	pthread_mutex_lock(&in->mutex);
+	in->ended = true;
+	pthread_cond_signal(&in->ended_cond);
+	pthread_mutex_unlock(&in->mutex);
 	return NULL;
 }
 
@@ -220,6 +225,7 @@ struct ingest *ingest_start(struct store *store, const struct ingest_settings *s
 			    struct err *err)
 {
 	struct ingest *in = xcalloc(1, sizeof(*in));
+	pthread_condattr_t attr;
 	char host[96] = "";
 	int rc;
 
@@ -231,6 +237,10 @@ struct ingest *ingest_start(struct store *store, const struct ingest_settings *s
 	gethostname(host, sizeof(host) - 1);
 	snprintf(in->name, sizeof(in->name), "%s pid %d", host, (int)getpid());
 	pthread_mutex_init(&in->mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&in->ended_cond, &attr);
+	pthread_condattr_destroy(&attr);
 	rc = pthread_create(&in->thread, NULL, writer_main, in);
 	if (rc == 0)
 		return in;
@@ -239,9 +249,23 @@ struct ingest *ingest_start(struct store *store, const struct ingest_settings *s
 	return NULL;
 }
 
-void ingest_stop(struct ingest *in, int64_t deadline_ms)
+/* False when the thread has not ended by then. */
+static bool await_end(struct ingest *in, int64_t deadline_ms)
 {
 	struct timespec by = monotonic_timespec(deadline_ms);
+	bool ended;
+
+	pthread_mutex_lock(&in->mutex);
+	while (!in->ended &&
+	       pthread_cond_timedwait(&in->ended_cond, &in->mutex, &by) != ETIMEDOUT)
+		;
+	ended = in->ended;
+	pthread_mutex_unlock(&in->mutex);
+	return ended;
+}
+
+void ingest_stop(struct ingest *in, int64_t deadline_ms)
+{
 	struct err why;
 
 	err_set(&why, ERR_BUSY, NULL, "tallyd is stopping");
@@ -251,10 +275,9 @@ void ingest_stop(struct ingest *in, int64_t deadline_ms)
 	in->stop_by_ms = deadline_ms;
 	pthread_mutex_unlock(&in->mutex);
 	queue_wake(in->queue);
-	if (pthread_clockjoin_np(in->thread, NULL, CLOCK_MONOTONIC, &by) != 0) {
+	if (!await_end(in, deadline_ms))
 		store_cancel_writer(in->store);
-		pthread_join(in->thread, NULL);
-	}
+	pthread_join(in->thread, NULL);
 	queue_fail(in->queue, &why);
 	daemon_lock_drop(in->lock);
 }
@@ -266,6 +289,7 @@ void ingest_free(struct ingest *in)
 	daemon_lock_free(in->lock);
 	writer_free(in->writer);
 	queue_free(in->queue);
+	pthread_cond_destroy(&in->ended_cond);
 	pthread_mutex_destroy(&in->mutex);
 	free(in);
 }
