@@ -64,8 +64,11 @@ def module_tallyd(request):
 
     yield make
     failed = request.session.testsfailed > 0
+    ends = [t.stop() if t.process is not None else 0 for t in daemons]
     for t in daemons:
         t.close(keep=failed)
+    # A sanitizer's last word is the exit status.
+    assert not any(ends), ends
 
 
 @pytest.fixture(scope="session")
