@@ -89,7 +89,13 @@ static int read_i64(struct jscan *j, const struct field *f, struct field_value *
 
 	if (jscan_number(j, &n) < 0)
 		return -1;
-	return is_no_value(&n, f) ? 0 : count_of(j, &n, ret);
+	if (is_no_value(&n, f))
+		return 0;
+	/* A computed field may name a step, and batch, extern and interactive are below 0. */
+	if (n.negative && f != NULL && (f->flags & FF_DERIVED) != 0 && !n.fraction && !n.big &&
+	    n.magnitude <= INT64_MAX)
+		return know(ret, -(int64_t)n.magnitude);
+	return count_of(j, &n, ret);
 }
 
 /* Bit 63 of what a controller sends says "per CPU". */

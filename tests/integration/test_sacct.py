@@ -318,6 +318,12 @@ def test_large_numbers(tmp_path):
         "4000000000|4294967293|9223372036854775813"]
 
 
+def test_rows_may_tell_more_than_was_asked_for(tmp_path):
+    """A newer daemon's keys, and what is computed: the batch step, killed for memory, is -5."""
+    assert listing(tmp_path, [job(1, oom_step=-5, oom=True, key_of_the_future=[1])], "-n", "-P",
+                   "-o", "jobid") == ["1"]
+
+
 def test_json_is_the_daemons_own_answer(tmp_path):
     """FC-155: the filter applies to it, and nothing is added or lost on the way."""
     answer = b'{"jobs":[{"job_id":1,"name":"a|b"}],"next":null}\n'
