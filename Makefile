@@ -121,7 +121,7 @@ build-fuzz/%: tests/fuzz/%.c $(LIB_SRC) $(wildcard src/*/*.h src/*/*.def) | $(GE
 fuzz: $(FUZZ_BIN) ## every parser for FUZZ_SECONDS (60) each
 	@tests/run-fuzz $(FUZZ_BIN)
 
-bench: build ## measured ratios against bare PostgreSQL and the real slurmdbd (BENCH=arguments)
+bench: build $(BUILD)/bench/load ## measured ratios to bare PostgreSQL (BENCH_JOBS, BENCH=arguments)
 	@TALLY_BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCH)
 
 lint: ## floors, banned calls, generated files, contract, static analysis
