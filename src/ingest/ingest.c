@@ -5,7 +5,9 @@
 
 #include "base/clock.h"
 #include "core/merge.h"
+#include "base/log.h"
 #include "ingest/queue.h"
+#include "ingest/upkeep.h"
 #include "ingest/writer.h"
 #include "store/lock.h"
 #include "store/partition.h"
@@ -35,6 +37,7 @@ struct ingest {
 	struct queue *queue;
 	struct writer *writer;
 	struct daemon_lock *lock;
+	struct upkeep *upkeep;
 	char name[128]; /* of this daemon */
 	pthread_t thread;
 	/* the thread's own */
@@ -42,6 +45,7 @@ struct ingest {
 	int64_t lock_checked_ms;
 	int64_t rested_at_ms;
 	int pause_ms;
+	bool outage; /* it has been said that the database cannot be written */
 	/* shared */
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t ended_cond;
@@ -115,12 +119,23 @@ static int make_partitions(struct ingest *in, struct err *err)
 	return rc;
 }
 
-static void step_back(struct ingest *in, enum standing to, const struct err *why)
+static void step_back(struct ingest *in, const struct err *why)
 {
-	in->standing = to;
+	if (in->standing != STANDBY)
+		log_err(LOG_INFO, why, "standing by");
+	in->standing = STANDBY;
+	upkeep_active(in->upkeep, false);
 	queue_close(in->queue, why);
 	queue_fail(in->queue, why);
 	note_stats(in);
+}
+
+/* Once per outage. */
+static void note_outage(struct ingest *in, const struct err *err)
+{
+	if (!in->outage)
+		log_err(LOG_WARN, err, "records wait for the database");
+	in->outage = true;
 }
 
 static void seek(struct ingest *in)
@@ -134,6 +149,9 @@ static void seek(struct ingest *in)
 	if (rc > 0) {
 		in->standing = ACTIVE;
 		in->pause_ms = 0;
+		in->outage = false;
+		upkeep_active(in->upkeep, true);
+		log_info("records are written by this daemon epoch=%" PRId64, epoch);
 		in->lock_checked_ms = monotonic_ms();
 		writer_begin_epoch(in->writer, epoch);
 		queue_open(in->queue);
@@ -141,7 +159,9 @@ static void seek(struct ingest *in)
 		return;
 	}
 	if (rc == 0)
-		step_back(in, STANDBY, &err);
+		step_back(in, &err);
+	else
+		note_outage(in, &err);
 	pause_for(in, STANDBY_TRY_MS);
 }
 
@@ -174,15 +194,21 @@ static void write_tickets(struct ingest *in, struct ticket *tickets)
 	enum writer_end end = writer_write(in->writer, tickets, &err);
 	int64_t next = writer_next_ms(in->writer);
 
+	note_stats(in); /* before its callers can ask */
 	queue_settle(in->queue, tickets);
-	note_stats(in);
 	in->rested_at_ms = next == INT64_MAX ? 0 : next;
 	switch (end) {
-	case WRITER_DONE: in->pause_ms = 0; break;
-	case WRITER_LOST: recover(in); break;
+	case WRITER_DONE:
+		in->pause_ms = 0;
+		in->outage = false;
+		break;
+	case WRITER_LOST:
+		note_outage(in, &err);
+		recover(in);
+		break;
 	case WRITER_FENCED:
 		daemon_lock_drop(in->lock);
-		step_back(in, STANDBY, &err);
+		step_back(in, &err);
 		break;
 	}
 }
@@ -241,10 +267,15 @@ struct ingest *ingest_start(struct store *store, const struct ingest_settings *s
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&in->ended_cond, &attr);
 	pthread_condattr_destroy(&attr);
+	in->upkeep = upkeep_start(store, err);
+	if (in->upkeep == NULL)
+		goto fail;
 	rc = pthread_create(&in->thread, NULL, writer_main, in);
 	if (rc == 0)
 		return in;
 	err_set(err, ERR_SYSTEM, NULL, "cannot start the writer's thread: %s", strerror(rc));
+fail:
+	upkeep_stop(in->upkeep);
 	ingest_free(in);
 	return NULL;
 }
@@ -279,6 +310,8 @@ void ingest_stop(struct ingest *in, int64_t deadline_ms)
 		store_cancel_writer(in->store);
 	pthread_join(in->thread, NULL);
 	queue_fail(in->queue, &why);
+	upkeep_stop(in->upkeep);
+	in->upkeep = NULL;
 	daemon_lock_drop(in->lock);
 }
 
