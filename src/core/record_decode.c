@@ -234,6 +234,25 @@ static int read_time_key(struct jscan *j, const char *where, bool *saw, int64_t 
 	return 0;
 }
 
+/* Only an end brings steps along; none at all may stand anywhere, as in an answer. */
+static int read_record_steps(struct decoder *d)
+{
+	struct record *rec = d->rec;
+	struct jscan *j = &d->j;
+
+	j->where = "steps";
+	if (d->saw_steps)
+		return fail_twice(j);
+	d->saw_steps = true;
+	if (read_steps(j, &rec->steps, &rec->n_steps, false) < 0)
+		return -1;
+	j->where = "steps";
+	if (rec->n_steps > 0 && rec->kind != REC_JOB_END)
+		return jscan_fail(j, "do not belong to a %s; send each as a record",
+				  record_kind_names[rec->kind]);
+	return 0;
+}
+
 static int read_other(struct decoder *d, struct jtext key, const struct keys *keys)
 {
 	static const char *const others[] = { "kind", "as_of", "at", "steps", NULL };
@@ -251,13 +270,8 @@ static int read_other(struct decoder *d, struct jtext key, const struct keys *ke
 		return read_time_key(j, "as_of", &d->saw_as_of, &rec->as_of);
 	if (jtext_is(key, "at") && kind_has_moment(rec->kind))
 		return read_time_key(j, "at", &d->saw_at, &rec->at);
-	if (jtext_is(key, "steps") && rec->kind == REC_JOB_END) {
-		j->where = "steps";
-		if (d->saw_steps)
-			return fail_twice(j);
-		d->saw_steps = true;
-		return read_steps(j, &rec->steps, &rec->n_steps, false);
-	}
+	if (jtext_is(key, "steps") && keys == &job_keys)
+		return read_record_steps(d);
 	if (is_own_key(key))
 		return jscan_skip(j);
 	if (jtext_is(key, "at") || jtext_is(key, "steps")) {

@@ -2,6 +2,7 @@
 #include "core/record_json.h"
 
 #include "core/exit.h"
+#include "core/merge.h"
 #include "core/state.h"
 #include "core/words.h"
 
@@ -367,6 +368,80 @@ static void there_and_back(void **state)
 	}
 }
 
+/* Record, row, answer, and the answer sent as a record again: the row says the same.  Where it
+ * shows what no record said, the answer's word takes that place, once. */
+static void an_answer_is_a_record(void **state)
+{
+	static const struct {
+		const char *kind;
+		const char *members;
+		bool filled;
+	} rows[] = {
+		{ "job_end",
+		  "\"submit\":100,\"start\":110,\"end\":200,\"exit_code\":1,"
+		  "\"state\":\"FAILED\",\"elapsed_s\":90,\"tres_alloc\":\"cpu=4,mem=1G\","
+		  "\"steps\":[{\"step_id\":\"batch\",\"usage_in_max\":{\"mem\":5},"
+		  "\"user_cpu_us\":7,\"state\":\"FAILED\"},{\"step_id\":3,"
+		  "\"het_component\":1,\"exit\":\"0:125\"}]",
+		  true },
+		{ "job_end",
+		  "\"submit\":100,\"end\":200,\"elapsed_s\":90,\"max_rss_bytes\":77,"
+		  "\"total_cpu_us\":5,\"state\":\"CANCELLED by 0\"",
+		  true },
+		{ "job_end",
+		  "\"submit\":100,\"start\":110,\"end\":300,\"eligible\":105,"
+		  "\"suspensions\":\"S120,R150\",\"timelimit\":\"partition\","
+		  "\"flags\":[\"SchedMain\"],\"row_id\":\"18446744073709551613\"",
+		  true },
+		{ "job_start",
+		  "\"submit\":100,\"start\":110,\"suspensions\":\"S120\","
+		  "\"name\":\"a|b\",\"state\":\"RUNNING\"",
+		  true },
+		{ "job_start", "\"submit\":100,\"reason\":\"Priority\",\"state\":\"PENDING\"",
+		  false },
+	};
+	static const struct record_defaults defaults = { .cluster = "c" };
+	struct row_style style = { .now = 1000, .steps = true };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct job row = { 0 };
+		struct step steps[2] = { 0 };
+		struct record rec;
+		struct err err;
+		arena_reset(arena);
+		const char *json = arena_printf(arena, "{\"kind\":\"%s\",\"job_id\":7,%s}",
+						rows[i].kind, rows[i].members);
+		const char *first = NULL;
+		for (int round = 0; round < 3; round++) {
+			const struct step *ptrs[2] = { &steps[0], &steps[1] };
+			if (record_decode(json, strlen(json), &defaults, arena, &rec, &err) < 0 ||
+			    record_validate(&rec, arena, &err) < 0)
+				fail_msg("%s\n%s: %s", json, err.where, err.text);
+			record_stamp(&rec);
+			bool changed = job_merge(&row, &rec.job, false, arena);
+			for (size_t k = 0; k < rec.n_steps; k++) {
+				steps[k].step_id = rec.steps[k].step_id;
+				steps[k].het_comp = rec.steps[k].het_comp;
+				has_set(steps[k].has, STEP_step_id);
+				has_set(steps[k].has, STEP_het_comp);
+				changed |= step_merge(&steps[k], &rec.steps[k], false, arena);
+			}
+			assert_int_equal(rec.n_steps, i == 0 ? 2 : 0);
+			if (changed != (round <= (int)rows[i].filled))
+				fail_msg("row %zu, round %d: %s", i, round, json);
+			job_set(&row, job_id, 7);
+			job_set(&row, submit_at, rec.job.submit_at);
+			job_derive(&row, ptrs, rec.n_steps, arena);
+			const char *answer = encode(&row, steps, rec.n_steps, &style);
+			if (first == NULL)
+				first = answer;
+			assert_string_equal(answer, first);
+			json = arena_printf(arena, "{\"kind\":\"%s\",%s", rows[i].kind, answer + 1);
+		}
+	}
+}
+
 static void a_newer_daemons_keys_pass(void **state)
 {
 	static const char text[] = "{\"job_id\":7,\"new_thing\":{\"a\":[1]},"
@@ -409,6 +484,7 @@ int main(void)
 		cmocka_unit_test(steps),
 		cmocka_unit_test(past_the_limit_it_fails),
 		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(an_answer_is_a_record),
 		cmocka_unit_test(a_newer_daemons_keys_pass),
 	};
 
