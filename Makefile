@@ -109,14 +109,20 @@ tsan: ## the threaded parts under the thread sanitizer
 	$(MAKE) SAN=thread BUILD=build-tsan build
 	$(MAKE) SAN=thread BUILD=build-tsan integration T='-m threads'
 
-# What a fuzz target needs beyond base and core.
-FUZZ_EXTRA_fuzz_import := $(wildcard src/ingest/import*.c)
-FUZZ_EXTRA_fuzz_params := src/api/param.c src/api/param_types.c src/api/args.c src/api/rowout.c
-FUZZ_EXTRA_fuzz_gunzip := src/api/gunzip.c -lz
+# The library once more, compiled for libFuzzer with its sanitizers.
+FUZZ_FLAGS := -std=gnu17 -g -O1 -w -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_OBJ   := $(LIB_SRC:%.c=build-fuzz/obj/%.o)
 
-build-fuzz/%: tests/fuzz/%.c $(LIB_SRC) $(wildcard src/*/*.h src/*/*.def) | $(GEN)
+build-fuzz/obj/%.o: %.c | $(GEN)
 	@mkdir -p $(@D)
-	$(CLANG) $(CPPFLAGS) $(PKGCFLAGS) -std=gnu17 -g -O1 -w -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $< $(wildcard src/base/*.c src/core/*.c) $(FUZZ_EXTRA_$*) -lm
+	$(CLANG) $(CPPFLAGS) $(PKGCFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+build-fuzz/libtally.a: $(FUZZ_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+build-fuzz/%: tests/fuzz/%.c build-fuzz/libtally.a
+	$(CLANG) $(CPPFLAGS) $(PKGCFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< build-fuzz/libtally.a $(LIBS)
 
 fuzz: $(FUZZ_BIN) ## every parser for FUZZ_SECONDS (60) each
 	@tests/run-fuzz $(FUZZ_BIN)
@@ -145,4 +151,4 @@ install: build ## into DESTDIR and PREFIX
 clean: ## removes what was built; never data
 	rm -rf build build-asan build-tsan build-fuzz compile_commands.json
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(BUILD)/src/tallyd.d $(wildcard $(BUILD)/unit/*.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(BUILD)/src/tallyd.d $(wildcard $(BUILD)/unit/*.d) $(FUZZ_OBJ:.o=.d)
