@@ -22,35 +22,65 @@ static void init_quarantine(void *p)
 	args->limit = 100;
 }
 
-/* params.def once per group: only that group's rows are expanded. */
-#define P(group, name, type, member, doc) ROW_##group(name, type, member, doc)
-#define ROW(args, name, type, member, doc)                                                         \
-	{ name, &param_##type, offsetof(struct args, member), doc },
+void key_list_add(struct key_list *list, int key)
+{
+	if (has_bit(list->mask, (size_t)key))
+		return;
+	has_set(list->mask, (size_t)key);
+	list->keys[list->n++] = key;
+}
 
-#define ROW_JOBS(...) ROW(jobs_args, __VA_ARGS__)
-#define ROW_JOB(...)
-#define ROW_QUARANTINE(...)
-static const struct param jobs[] = {
+/* Every row of params.def with its group; a group's rows stand together, so each is a range. */
+enum group { GROUP_JOBS, GROUP_JOB, GROUP_WHY, GROUP_NOTE, GROUP_QUARANTINE };
+#define ARGS_JOBS struct jobs_args
+#define ARGS_JOB struct job_args
+#define ARGS_WHY struct why_args
+#define ARGS_NOTE struct note_args
+#define ARGS_QUARANTINE struct quarantine_args
+
+static const struct param rows[] = {
+#define P(group, name, type, member, doc)                                                          \
+	{ name, &param_##type, offsetof(ARGS_##group, member), doc },
 #include "api/params.def"
-};
-#undef ROW_JOBS
-#undef ROW_JOB
-#define ROW_JOBS(...)
-#define ROW_JOB(...) ROW(job_args, __VA_ARGS__)
-static const struct param job[] = {
-#include "api/params.def"
-};
-#undef ROW_JOB
-#undef ROW_QUARANTINE
-#define ROW_JOB(...)
-#define ROW_QUARANTINE(...) ROW(quarantine_args, __VA_ARGS__)
-static const struct param quarantine[] = {
-#include "api/params.def"
+#undef P
 };
 
+/* How many rows there are of each group, and before it. */
+#define P(group, name, type, member, doc) +(GROUP_##group == WANTED)
+enum {
+#define WANTED GROUP_JOBS
+	N_JOBS = 0
+#include "api/params.def"
+	,
+#undef WANTED
+#define WANTED GROUP_JOB
+	N_JOB = 0
+#include "api/params.def"
+	,
+#undef WANTED
+#define WANTED GROUP_WHY
+	N_WHY = 0
+#include "api/params.def"
+	,
+#undef WANTED
+#define WANTED GROUP_NOTE
+	N_NOTE = 0
+#include "api/params.def"
+	,
+#undef WANTED
+#define WANTED GROUP_QUARANTINE
+	N_QUARANTINE = 0
+#include "api/params.def"
+#undef WANTED
+};
+#undef P
+_Static_assert(N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE == ARRAY_LEN(rows), "every group");
+
+#define GROUP(name, before, init)                                                                  \
+	const struct param_group params_##name = { rows + (before), N_##name, sizeof(ARGS_##name), init }
 const struct param_group params_NONE = { NULL, 0, 1, NULL };
-const struct param_group params_JOBS = { jobs, ARRAY_LEN(jobs), sizeof(struct jobs_args),
-					 init_jobs };
-const struct param_group params_JOB = { job, ARRAY_LEN(job), sizeof(struct job_args), init_job };
-const struct param_group params_QUARANTINE = { quarantine, ARRAY_LEN(quarantine),
-					       sizeof(struct quarantine_args), init_quarantine };
+GROUP(JOBS, 0, init_jobs);
+GROUP(JOB, N_JOBS, init_job);
+GROUP(WHY, N_JOBS + N_JOB, NULL);
+GROUP(NOTE, N_JOBS + N_JOB + N_WHY, NULL);
+GROUP(QUARANTINE, N_JOBS + N_JOB + N_WHY + N_NOTE, init_quarantine);

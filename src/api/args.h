@@ -44,12 +44,25 @@ struct job_args {
 	bool steps;
 };
 
+struct why_args {
+	struct texts clusters;
+	bool epoch;
+};
+
+struct note_args {
+	struct texts clusters;
+};
+
 struct quarantine_args {
 	int64_t limit;
 	int64_t after; /* id */
 	bool all;      /* replayed ones too */
 };
 
-extern const struct param_group params_NONE, params_JOBS, params_JOB, params_QUARANTINE;
+/* Adds a key that is not in it. */
+void key_list_add(struct key_list *list, int key);
+
+extern const struct param_group params_NONE, params_JOBS, params_JOB, params_WHY, params_NOTE,
+	params_QUARANTINE;
 
 #endif

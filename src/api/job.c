@@ -79,8 +79,7 @@ static int print_runs(struct flow *flow, struct arena *arena, struct err *err)
 		return -1;
 	print_job(r);
 	if (r->jobs == 0)
-		return err_set(err, ERR_NOT_FOUND, "id", "no job %s that you may see",
-			       req->values[0]);
+		return no_such_job(req, err);
 	buf_adds(&flow->out, "\n]}\n");
 	return 0;
 }
@@ -102,12 +101,16 @@ static int runs_body(struct flow *flow, struct arena *arena, struct err *err)
 	return rc;
 }
 
-int job_filter_for_id(struct request *req, struct job_filter *f, struct err *err)
+int no_such_job(const struct request *req, struct err *err)
 {
-	const struct job_args *args = req->args;
+	return err_set(err, ERR_NOT_FOUND, "id", "no job %.60s that you may see", req->values[0]);
+}
 
+int job_filter_for_id(struct request *req, const struct texts *clusters, struct job_filter *f,
+		      struct err *err)
+{
 	job_filter_init(f);
-	f->clusters = args->clusters;
+	f->clusters = *clusters;
 	if (job_selection_parse(req->values[0], req->arena, &f->jobs, &f->n_jobs, err) < 0)
 		return err_set(err, ERR_INVALID, "id", "\"%.60s\" is no job id; accepted: 12, 12_3 of an "
 			       "array, 12+1 of a heterogeneous job", req->values[0]);
@@ -121,7 +124,7 @@ int run_job_get(struct request *req, struct err *err)
 	struct runs *r = ARENA_NEW(req->arena, struct runs);
 	const struct job_args *args = req->args;
 
-	if (job_filter_for_id(req, &r->filter, err) < 0)
+	if (job_filter_for_id(req, &args->clusters, &r->filter, err) < 0)
 		return -1;
 	r->filter.with_steps = args->steps;
 	r->page = (struct job_page){ .order = ORDER_JOB_ID, .limit = -1 };

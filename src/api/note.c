@@ -82,9 +82,11 @@ static int read_patch(struct request *req, struct patch *p, struct err *err)
 int run_job_note(struct request *req, struct err *err)
 {
 	struct patch *p = ARENA_NEW(req->arena, struct patch);
+	const struct note_args *args = req->args;
 	struct job_filter filter;
 
-	if (read_patch(req, p, err) < 0 || job_filter_for_id(req, &filter, err) < 0)
+	if (read_patch(req, p, err) < 0 ||
+	    job_filter_for_id(req, &args->clusters, &filter, err) < 0)
 		return -1;
 	filter.with_steps = false;
 	if (ops_job_note(req->api->ops, &req->who, &filter, &p->values, p->cleared, req->now,

@@ -243,10 +243,7 @@ static int add_key(struct key_list *list, int key, const char *name, const char 
 {
 	if (key < 0)
 		return err_set(err, ERR_INVALID, NULL, "%s has no key \"%.60s\"", of, name);
-	if (has_bit(list->mask, (size_t)key))
-		return 0;
-	has_set(list->mask, (size_t)key);
-	list->keys[list->n++] = key;
+	key_list_add(list, key);
 	return 0;
 }
 

@@ -376,6 +376,36 @@ def test_no_id_at_all(t, path):
     assert reply.status == 400 and reply.json()["field"] == "id", reply
 
 
+# ---- why -----------------------------------------------------------------------------------------
+
+def findings(t, job_id):
+    [j] = t.get(f"/v1/jobs/{job_id}/why").json()["jobs"]
+    return j, {f["code"]: f for f in j["findings"]}
+
+
+def test_why(t):
+    j, found = findings(t, 4)
+    assert j["findings"][0]["code"] == "timeout" and j["findings"][0]["kind"] == "cause"
+    assert j["findings"][0]["evidence"] and j["state"] == "TIMEOUT"
+    j, found = findings(t, 2)
+    assert "failed" in found and "exit_code" in found
+    assert all(f["kind"] in ("cause", "fact", "hint") for f in found.values())
+    j, found = findings(t, 70)
+    assert "pending" in found
+
+
+def test_why_is_about_the_newest_run(t):
+    j, found = findings(t, 40)
+    assert j["state"] == "COMPLETED" and "requeued" not in found
+
+
+def test_why_of_several(t):
+    assert len(t.get("/v1/jobs/1/why").json()["jobs"]) == 2
+    assert len(t.get("/v1/jobs/1/why?cluster=c1").json()["jobs"]) == 1
+    assert t.get("/v1/jobs/99999999/why").status == 404
+    assert t.get("/v1/jobs/x/why").status == 400
+
+
 # ---- who sees what -------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")

@@ -224,7 +224,7 @@ def test_open_to_everybody(t, target):
 
 
 @pytest.mark.parametrize("method,target", [("GET", "/v1/jobs"), ("GET", "/v1/jobs/1"),
-                                           ("POST", "/v1/jobs/query"),
+                                           ("GET", "/v1/jobs/1/why"), ("POST", "/v1/jobs/query"),
                                            ("GET", "/v1/clusters"), ("POST", "/v1/records"),
                                            ("GET", "/v1/quarantine"),
                                            ("POST", "/v1/quarantine/1/replay")])
