@@ -1,7 +1,11 @@
 #include "core/field_json.h"
 
+#include <strings.h>
+
+#include "base/num.h"
 #include "core/duration.h"
 #include "core/exit.h"
+#include "core/list.h"
 #include "core/moments.h"
 #include "core/state.h"
 #include "core/timespec.h"
@@ -516,6 +520,128 @@ static int read_step_id(struct jscan *j, const struct field *f, struct field_val
 	return know(ret, id);
 }
 
+/* "parent", or a number. */
+static int read_shares(struct jscan *j, const struct field *f, struct field_value *ret)
+{
+	char text[SHORT_TEXT];
+
+	if (jscan_peek(j) != JSCAN_STRING)
+		return read_i64(j, f, ret);
+	if (short_text(j, text) < 0)
+		return -1;
+	if (strcasecmp(text, "parent") == 0)
+		return know(ret, SHARES_PARENT);
+	if (num_parse(text, &ret->number) < 0 || ret->number < 0)
+		return jscan_fail(j, "must be a number from 0, or \"parent\"");
+	return know(ret, ret->number);
+}
+
+/* Without a limit is not limited: the value is not known. */
+static int read_minutes(struct jscan *j, const struct field *f, struct field_value *ret)
+{
+	char text[SHORT_TEXT];
+
+	if (jscan_peek(j) != JSCAN_STRING)
+		return read_i64(j, f, ret);
+	if (short_text(j, text) < 0)
+		return -1;
+	if (limit_parse(text, &ret->number, j->err) < 0)
+		return adopt(j);
+	if (ret->number == LIMIT_PARTITION)
+		return jscan_fail(j, "has no partition to go by; write minutes or [D-]HH:MM:SS");
+	ret->known = ret->number != LIMIT_UNLIMITED;
+	return 0;
+}
+
+static int read_seconds(struct jscan *j, const struct field *f, struct field_value *ret)
+{
+	char text[SHORT_TEXT];
+
+	if (jscan_peek(j) != JSCAN_STRING)
+		return read_i64(j, f, ret);
+	if (short_text(j, text) < 0)
+		return -1;
+	if (num_parse(text, &ret->number) == 0 && ret->number >= 0)
+		return know(ret, ret->number);
+	return duration_parse(text, &ret->number, j->err) < 0 ? adopt(j) : know(ret, ret->number);
+}
+
+/* Digits with at most six behind a point, in millionths. */
+static bool factor_parse(const char *p, const char *end, int64_t *ret)
+{
+	int64_t whole = 0, part = 0, scale = FACTOR_ONE;
+	const char *from = p;
+
+	for (; p < end && *p >= '0' && *p <= '9' && p - from < 12; p++)
+		whole = whole * 10 + (*p - '0');
+	if (p == from)
+		return false;
+	if (p < end && *p == '.') {
+		if (++p == end)
+			return false;
+		for (; p < end && *p >= '0' && *p <= '9' && scale > 1; p++) {
+			scale /= 10;
+			part += (*p - '0') * scale;
+		}
+		while (p < end && *p == '0')
+			p++;
+	}
+	*ret = whole * FACTOR_ONE + part;
+	return p == end;
+}
+
+static int read_factor(struct jscan *j, const struct field *f, struct field_value *ret)
+{
+	struct jtext text;
+	struct jnumber n;
+
+	(void)f;
+	if (jscan_peek(j) == JSCAN_STRING) {
+		if (jscan_text(j, &text) < 0)
+			return -1;
+	} else {
+		text.p = j->at;
+		if (jscan_number(j, &n) < 0)
+			return -1;
+		text.n = (size_t)(j->at - text.p);
+	}
+	if (!factor_parse(text.p, text.p + text.n, &ret->number))
+		return jscan_fail(j, "must be a number from 0, with at most six decimals");
+	return know(ret, ret->number);
+}
+
+#define FEW_NAMES 64
+static int read_list(struct jscan *j, const struct field *f, struct field_value *ret)
+{
+	const char *few[FEW_NAMES], **names = few;
+	size_t n = 0;
+
+	(void)f;
+	if (jscan_peek(j) == JSCAN_STRING) {
+		const char *text = jscan_string(j);
+		if (text == NULL)
+			return -1;
+		if (list_parse(text, j->arena, &ret->text, j->err) < 0)
+			return adopt(j);
+		return know_text(ret, ret->text);
+	}
+	if (jscan_enter(j, JSCAN_ARRAY) < 0)
+		return -1;
+	for (; jscan_element(j); n++) {
+		if (n >= FEW_NAMES && (n & (n - 1)) == 0)
+			names = memcpy(arena_alloc(j->arena, 2 * n * sizeof(*names)), names,
+				       n * sizeof(*names));
+		names[n] = jscan_string(j);
+		if (names[n] == NULL)
+			return -1;
+	}
+	if (j->failed)
+		return -1;
+	if (list_make(names, n, j->arena, &ret->text, j->err) < 0)
+		return adopt(j);
+	return know_text(ret, ret->text);
+}
+
 static reader *reader_of(const struct field *f)
 {
 	static reader *const readers[] = {
@@ -532,6 +658,12 @@ static reader *reader_of(const struct field *f)
 		[FT_WORDS] = read_words,
 		[FT_ENUM] = read_enum,
 		[FT_MOMENTS] = read_moments,
+		[FT_SHARES] = read_shares,
+		[FT_MINUTES] = read_minutes,
+		[FT_SECONDS] = read_seconds,
+		[FT_FACTOR] = read_factor,
+		[FT_LIST] = read_list,
+		[FT_JSON] = NULL,
 	};
 
 	if (f == &step_fields[STEP_step_id])

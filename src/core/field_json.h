@@ -19,7 +19,7 @@ struct field_value {
 	int64_t more;
 };
 
-/* 0, or -1 with the scanner's err (where: the scanner's).  Not for FT_EXIT. */
+/* 0, or -1 with the scanner's err (where: the scanner's).  Not for FT_EXIT and FT_JSON. */
 int field_json_read(struct jscan *j, const struct field *f, struct field_value *ret);
 
 /* An exit status whole ("0:9", or a code alone), and a half of one. */

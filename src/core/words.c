@@ -1,5 +1,6 @@
 #include "core/words.h"
 
+#include "core/entity.h"
 #include "core/job.h"
 
 #include <strings.h>
@@ -32,6 +33,66 @@ static const struct word mem_per[] = {
 	{ PER_CPU, "cpu" },
 };
 
+static const struct word admin_levels[] = {
+	{ ADMIN_NONE, "None" },
+	{ ADMIN_OPERATOR, "Operator" },
+	{ ADMIN_ADMINISTRATOR, "Administrator" },
+	{ ADMIN_ADMINISTRATOR, "Admin" },
+};
+
+static const struct word qos_flags[] = {
+	{ QOS_PARTITION_MIN_NODES, "PartitionMinNodes" },
+	{ QOS_PARTITION_MAX_NODES, "PartitionMaxNodes" },
+	{ QOS_PARTITION_TIME_LIMIT, "PartitionTimeLimit" },
+	{ QOS_ENFORCE_USAGE_THRESHOLD, "EnforceUsageThreshold" },
+	{ QOS_NO_RESERVE, "NoReserve" },
+	{ QOS_REQUIRES_RESERVATION, "RequiresReservation" },
+	{ QOS_DENY_ON_LIMIT, "DenyOnLimit" },
+	{ QOS_OVER_PART_QOS, "OverPartQOS" },
+	{ QOS_NO_DECAY, "NoDecay" },
+	{ QOS_USAGE_FACTOR_SAFE, "UsageFactorSafe" },
+	{ QOS_RELATIVE, "Relative" },
+	{ QOS_PARTITION_QOS, "PartitionQOS" },
+};
+
+static const struct word preempt_modes[] = {
+	{ 1, "Suspend" }, { 2, "Requeue" },	{ 8, "Cancel" },
+	{ 16, "CondOff" }, { 0x2000, "Priority" }, { 0x4000, "Within" },
+	{ 0x8000, "Gang" },
+};
+
+static const struct word cluster_flags[] = {
+	{ 1, "Registered" },	   { 128, "MultipleSlurmd" }, { 2048, "Federation" },
+	{ 0x1000, "External" },
+};
+
+static const struct word cluster_classes[] = {
+	{ 0, "None" },
+	{ 1, "Capability" },
+	{ 2, "Capacity" },
+	{ 3, "Capapacity" },
+};
+
+static const struct word resv_flags[] = {
+	{ RESV_MAINT, "MAINT" },
+	{ 2, "NO_MAINT" },
+	{ 4, "DAILY" },
+	{ 16, "WEEKLY" },
+	{ RESV_IGNORE_JOBS, "IGNORE_JOBS" },
+	{ 0x20000, "TIME_FLOAT" },
+	{ 0x2000000, "FLEX" },
+	{ INT64_C(0x400000000), "SKIP" },
+	{ INT64_C(0x800000000), "HOURLY" },
+	{ INT64_C(0x8000000000), "USER_DELETE" },
+};
+
+#define WORDS(name, what, rows) const struct words name = { what, rows, ARRAY_LEN(rows) }
+WORDS(admin_level_words, "admin level", admin_levels);
+WORDS(qos_flag_words, "QOS flag", qos_flags);
+WORDS(preempt_mode_words, "preempt mode", preempt_modes);
+WORDS(cluster_flag_words, "cluster flag", cluster_flags);
+WORDS(cluster_class_words, "classification", cluster_classes);
+WORDS(resv_flag_words, "reservation flag", resv_flags);
 const struct words job_flag_words = { "job flag", job_flags, ARRAY_LEN(job_flags) };
 const struct words job_flaw_words = { "job flaw", job_flaws, ARRAY_LEN(job_flaws) };
 const struct words req_mem_per_words = { "req_mem_per", mem_per, ARRAY_LEN(mem_per) };
@@ -43,6 +104,12 @@ static const struct {
 	{ &job_fields[JOB_flags], &job_flag_words },
 	{ &job_fields[JOB_flaws], &job_flaw_words },
 	{ &job_fields[JOB_req_mem_per], &req_mem_per_words },
+	{ &user_fields[USER_admin_level], &admin_level_words },
+	{ &qos_fields[QOS_flags], &qos_flag_words },
+	{ &qos_fields[QOS_preempt_mode], &preempt_mode_words },
+	{ &cluster_fields[CLUSTER_flags], &cluster_flag_words },
+	{ &cluster_fields[CLUSTER_classification], &cluster_class_words },
+	{ &reservation_fields[RESV_flags], &resv_flag_words },
 };
 
 const struct words *words_of(const struct field *f)

@@ -24,6 +24,28 @@ enum job_flaw { /* ours */
 	FLAW_NEVER_STARTED = 8,    /* its start only repeats its end: it was never allocated */
 };
 
+enum admin_level { ADMIN_NONE = 1, ADMIN_OPERATOR, ADMIN_ADMINISTRATOR };
+
+enum qos_flag { /* the controller's bits */
+	QOS_PARTITION_MIN_NODES = 1,
+	QOS_PARTITION_MAX_NODES = 2,
+	QOS_PARTITION_TIME_LIMIT = 4,
+	QOS_ENFORCE_USAGE_THRESHOLD = 8,
+	QOS_NO_RESERVE = 16,
+	QOS_REQUIRES_RESERVATION = 32,
+	QOS_DENY_ON_LIMIT = 64,
+	QOS_OVER_PART_QOS = 128,
+	QOS_NO_DECAY = 256,
+	QOS_USAGE_FACTOR_SAFE = 512,
+	QOS_RELATIVE = 1024,
+	QOS_PARTITION_QOS = 0x1000,
+};
+
+enum resv_flag { /* the controller's bits that matter here */
+	RESV_MAINT = 1,
+	RESV_IGNORE_JOBS = 64,
+};
+
 struct word {
 	int64_t value;
 	const char *name;
@@ -36,6 +58,8 @@ struct words {
 	size_t n;
 };
 
+extern const struct words admin_level_words, qos_flag_words, preempt_mode_words;
+extern const struct words cluster_flag_words, cluster_class_words, resv_flag_words;
 extern const struct words job_flag_words, job_flaw_words, req_mem_per_words;
 
 /* The words of an FT_WORDS or FT_ENUM field; NULL for any other field. */
