@@ -131,7 +131,7 @@ static void what_is_wrong_is_refused_by_name(void **state UNUSED)
 		{ ENTITY_ASSOC, "{\"lft\":1}", "lft", "kept" },
 		{ ENTITY_ASSOC, "{\"max_jobs\":1,\"max_jobs\":2}", "max_jobs", "twice" },
 		{ ENTITY_QOS, "{\"flags\":[\"Nothing\"]}", "flags", "NoDecay" },
-		{ ENTITY_QOS, "{\"usage_factor\":-0.5}", "usage_factor", "decimals" },
+		{ ENTITY_QOS, "{\"usage_factor\":-0.5}", "usage_factor", "negative" },
 		{ ENTITY_QOS, "{\"usage_factor\":0.1234567}", "usage_factor", "decimals" },
 		{ ENTITY_QOS, "{\"usage_factor\":\"1.\"}", "usage_factor", "decimals" },
 		{ ENTITY_USER, "{\"admin_level\":\"king\"}", "admin_level", "Operator" },
