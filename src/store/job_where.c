@@ -254,8 +254,8 @@ static void want(uint64_t *wanted, bool asked, int field)
 void where_fields(const struct job_filter *f, uint64_t *wanted)
 {
 	/* the window, states as they are shown, repeats */
-	static const int always[] = { JOB_visible_from, JOB_start_at, JOB_end_at, JOB_moments,
-				      JOB_state };
+	static const int always[] = { JOB_visible_from, JOB_start_at, JOB_end_at,
+				      JOB_moments,	JOB_state,    JOB_flaws };
 	static const int of_selections[] = { JOB_array_job_id, JOB_array_task_id, JOB_array_tasks,
 					     JOB_het_job_id, JOB_het_offset };
 

@@ -370,25 +370,6 @@ static void an_interrupted_detach_is_mended(void **state UNUSED)
 	pg_close(pg);
 }
 
-static void two_hundred_months(void **state UNUSED)
-{
-	struct pg *pg = set_up(AT(2009, 6, 1));
-	struct span span;
-
-	for (int i = 0; i < 200; i++)
-		put(pg, "c", i, month_start(month_add(200906, i)) + 86400, 0);
-	assert_int_equal(pgtest_i64(pg, "SELECT count(*) FROM job_far"), 176);
-	assert_ok(partition_maintain(pg, AT(2026, 1, 15), e));
-	assert_ok(partition_span(pg, &span, e));
-	assert_int_equal(span.beyond, 202801);
-	assert_int_equal(pgtest_i64(pg, "SELECT count(*) FROM job_far"), 0);
-	assert_int_equal(pgtest_i64(pg, "SELECT count(*) FROM job"), 200);
-	assert_int_equal(pgtest_i64(pg, "SELECT count(*) FROM step"), 200);
-	assert_true(attached(pg, "job%") >= 202);
-	assert_int_equal(pgtest_i64(pg, "SELECT count(DISTINCT month) FROM job_month"), 200);
-	pg_close(pg);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,7 +383,6 @@ int main(void)
 		cmocka_unit_test(an_interrupted_move_is_ended),
 		cmocka_unit_test(a_month_is_taken_away),
 		cmocka_unit_test(an_interrupted_detach_is_mended),
-		cmocka_unit_test(two_hundred_months),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
