@@ -73,6 +73,16 @@ static void add_name(const char *name, void *set)
 	names_add(set, name, strlen(name));
 }
 
+static void refuse(const struct prepare *p, struct item *it, const struct err *why)
+{
+	struct err *err = ARENA_NEW(p->arena, struct err);
+
+	*err = *why;
+	err->code = ERR_INVALID;
+	it->outcome = VERDICT_REFUSED;
+	it->err = err;
+}
+
 /* A lock is an obstacle and no failure: 1.  Else -1. */
 static int met(const struct prepare *p, enum obstacle_kind kind, int month)
 {
@@ -103,13 +113,12 @@ static int read_clusters(const struct prepare *p)
 
 static void refuse_cluster(const struct prepare *p, struct item *it)
 {
-	struct err *err = ARENA_NEW(p->arena, struct err);
+	struct err err = { 0 };
 
-	err_set(err, ERR_INVALID, "cluster",
+	err_set(&err, ERR_INVALID, "cluster",
 		"\"%s\" is not registered, and clusters do not register themselves here",
 		it->rec->cluster);
-	it->outcome = VERDICT_REFUSED;
-	it->err = err;
+	refuse(p, it, &err);
 }
 
 static int add_cluster(const struct prepare *p, struct item *it)
@@ -125,6 +134,11 @@ static int add_cluster(const struct prepare *p, struct item *it)
 		return 0;
 	}
 	if (registry_add_cluster(p->tx, p->epoch, name, time(NULL), p->err) < 0) {
+		if (write_fault(p->tx) == FAULT_DATA) {
+			write_rollback(p->tx);
+			refuse(p, it, p->err);
+			return 0;
+		}
 		it->held = true;
 		return met(p, OBSTACLE_REGISTRY, 0) < 0 ? -1 : 0;
 	}
@@ -235,6 +249,28 @@ static void hold_missing_tres(const struct prepare *p)
 	names_fini(&m.names);
 }
 
+/* One of the names is not to the database's liking: whose it is finds out each record alone. */
+static int add_tres_of_each(const struct prepare *p)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n && rc == 0; i++) {
+		struct missing m = { .known = &p->c->tres };
+
+		if (p->items[i]->outcome != VERDICT_REFUSED)
+			look_at_record(&m, p->items[i]->rec);
+		if (m.names.n > 0)
+			rc = add_tres(p, &m.names);
+		if (rc < 0 && write_fault(p->tx) == FAULT_DATA) {
+			write_rollback(p->tx);
+			refuse(p, p->items[i], p->err);
+			rc = 0;
+		}
+		names_fini(&m.names);
+	}
+	return rc;
+}
+
 static int prepare_tres(const struct prepare *p)
 {
 	struct missing m = { .known = &p->c->tres };
@@ -249,12 +285,18 @@ static int prepare_tres(const struct prepare *p)
 		return 0;
 	if (obstacle_stands(p->obs, OBSTACLE_REGISTRY, 0, p->now_ms)) {
 		hold_missing_tres(p);
-	} else if (add_tres(p, &m.names) < 0) {
-		rc = met(p, OBSTACLE_REGISTRY, 0);
+	} else {
+		rc = add_tres(p, &m.names);
+		if (rc < 0 && write_fault(p->tx) == FAULT_DATA) {
+			write_rollback(p->tx);
+			rc = add_tres_of_each(p);
+		}
+		if (rc < 0)
+			rc = met(p, OBSTACLE_REGISTRY, 0);
+		else
+			obstacle_gone(p->obs, OBSTACLE_REGISTRY, 0);
 		if (rc > 0)
 			hold_missing_tres(p);
-	} else {
-		obstacle_gone(p->obs, OBSTACLE_REGISTRY, 0);
 	}
 	names_fini(&m.names);
 	return rc < 0 ? -1 : 0;

@@ -110,6 +110,7 @@ static int find_families(struct families *fs, struct err *err)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct record *rec = t->items[i]->rec;
 
+		t->items[i]->in_family = false; /* a try before may have been with others */
 		if (!is_to_do(t->items[i]))
 			continue;
 		ids[n++] = rec->job.job_id;

@@ -163,6 +163,7 @@ static void publish(struct writer *w, struct item *it)
 	struct writer_stats *s = &w->stats;
 	struct verdict *v = it->verdict;
 
+	assert(it->outcome != VERDICT_PENDING);
 	v->kind = it->outcome;
 	v->row_id = it->row_id;
 	if (it->outcome == VERDICT_REFUSED) {

@@ -87,6 +87,8 @@ static const struct {
 	{ "44", FAULT_DATA },
 	{ "54", FAULT_DATA }, /* a limit of the server: an index entry too large */
 	{ "P0", FAULT_DATA }, /* raised by a trigger of the site */
+	{ "XX001", FAULT_DATA }, /* a damaged page: the others' records need not wait for it */
+	{ "XX002", FAULT_DATA },
 };
 
 int write_failed(struct write_tx *tx)

@@ -486,6 +486,80 @@ static void halved_until_it_is_found(void **state)
 	kit_months_agree(f->pg);
 }
 
+/* Halved, a family's records may come apart: each half must find its rows alone. */
+static void halved_families(void **state)
+{
+	struct fixture *f = *state;
+
+	kit_start(&f->k, 1, T0, 0);
+	commit(f);
+	pgtest_run(f->pg, "ALTER TABLE job_202601 ADD CONSTRAINT no_mallory "
+			  "CHECK (user_name <> 'mallory')");
+	kit_clear(&f->k);
+	for (int64_t id = 10; id < 20; id++)
+		kit_start(&f->k, id, T0 + id, T0 + id + 5);
+	job_set(&f->k.records[3].job, user_name, "mallory");
+	for (int64_t id = 10; id < 20; id++)
+		kit_end(&f->k, id, 0, T0 + id + 5, T0 + id + 50, STATE_COMPLETED);
+	commit(f);
+	for (size_t i = 0; i < f->k.n; i++)
+		kit_expect(&f->k, i, i == 3 ? VERDICT_REFUSED : VERDICT_ACCEPTED);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job WHERE job_id >= 10 AND "
+					   "state = 3"), 10);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job WHERE job_id >= 10"), 10);
+	kit_months_agree(f->pg);
+}
+
+/* The registry may refuse a name too. */
+static void names_the_registry_refuses(void **state)
+{
+	struct fixture *f = *state;
+	struct record *r;
+
+	pgtest_run(f->pg, "ALTER TABLE tres ADD CHECK (name <> 'bad');"
+			  "ALTER TABLE cluster ADD CHECK (name <> 'evil')");
+	r = kit_start(&f->k, 1, T0, T0);
+	job_set(&r->job, tres_alloc, "cpu=1,gres/good=1");
+	r = kit_start(&f->k, 2, T0, T0);
+	job_set(&r->job, tres_alloc, "cpu=1,gres/bad=1");
+	kit_start(&f->k, 3, T0, T0)->cluster = "evil";
+	kit_start(&f->k, 4, T0, T0);
+	commit(f);
+	for (size_t i = 0; i < 4; i++)
+		kit_expect(&f->k, i, i == 1 || i == 2 ? VERDICT_REFUSED : VERDICT_ACCEPTED);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM quarantine"), 2);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM tres WHERE name = 'good'"), 1);
+}
+
+/* More months than statements are kept prepared for, in one batch and again. */
+static void many_months(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int64_t id = 1; id <= 40; id++)
+		kit_start(&f->k, id, T0 - id * 31 * 86400, T0 - id * 31 * 86400 + 5);
+	commit(f);
+	kit_expect_all(&f->k, VERDICT_ACCEPTED);
+	kit_clear(&f->k);
+	for (int64_t id = 1; id <= 40; id++) {
+		int64_t submit_at = T0 - id * 31 * 86400;
+		struct record *r = kit_end(&f->k, id, submit_at, submit_at + 5, submit_at + 50,
+					   STATE_COMPLETED);
+		struct step *s = kit_step(&f->k, r, 0);
+
+		step_set(s, start_at, submit_at + 5);
+		step_set(s, end_at, submit_at + 50);
+	}
+	commit(f);
+	kit_expect_all(&f->k, VERDICT_ACCEPTED);
+	commit(f);
+	kit_expect_all(&f->k, VERDICT_DUPLICATE);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job_month"), 40);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT sum(open_jobs) FROM job_month"), 0);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM step"), 40);
+	kit_months_agree(f->pg);
+}
+
 /* An index takes no entry beyond 2.7 kB: no product code knows of it. */
 static void too_long_for_an_index(void **state)
 {
@@ -673,6 +747,9 @@ int main(void)
 		T(refused_by_the_door),
 		T(unknown_cluster_is_refused),
 		T(halved_until_it_is_found),
+		T(halved_families),
+		T(names_the_registry_refuses),
+		T(many_months),
 		T(too_long_for_an_index),
 		T(before_the_horizon),
 		T(figures_outlive_purged_steps),
