@@ -23,9 +23,6 @@ INSERT INTO tres (id, type, name) VALUES
 	(6, 'fs', 'disk'), (7, 'vmem', ''), (8, 'pages', '');
 CREATE SEQUENCE tres_id AS bigint START WITH 1001;
 
--- Row numbers (DBIndex) for jobs whose controller gives none.
-CREATE SEQUENCE job_row_id AS bigint;
-
 -- One partition per month of submission, one for all before and one for all after: job_span says
 -- where they end.  Partitions are made by store/partition.c, never here.
 CREATE TABLE job (
@@ -185,8 +182,9 @@ CREATE TABLE step (
 
 CREATE UNIQUE INDEX step_key ON step (job_id, cluster, submit_at, step_id, het_comp);
 
--- Records that named no submit time, each as its own row under the submit time that was made for
--- it, so that they can be given to another run of the job when more is known.
+-- Of job ids with a record that names no submit time, or a resize: what each record said, in parts
+-- (core/family.h), so that it can be given to another run of the job when more is known.  submit_at
+-- is the part's key; negative ones are made from a time.
 CREATE TABLE job_aside (LIKE job);
 CREATE UNIQUE INDEX job_aside_key ON job_aside (job_id, cluster, submit_at);
 CREATE TABLE step_aside (LIKE step);
