@@ -9,8 +9,6 @@ static const struct statement try_lock = { "advisory_try_lock",
 static const struct statement unlock = { "advisory_unlock", "SELECT pg_advisory_unlock($1, $2)" };
 static const struct statement xact_lock = { "advisory_xact_lock",
 					    "SELECT pg_advisory_xact_lock($1, $2)" };
-static const struct statement xact_lock_shared = { "advisory_xact_lock_shared",
-						   "SELECT pg_advisory_xact_lock_shared($1, $2)" };
 
 static int run(struct pg *pg, const struct statement *st, enum advisory which, PGresult **ret,
 	       struct err *err)
@@ -51,9 +49,4 @@ void advisory_unlock(struct pg *pg, enum advisory which)
 int advisory_xact_lock(struct pg *pg, enum advisory which, struct err *err)
 {
 	return run(pg, &xact_lock, which, NULL, err);
-}
-
-int advisory_xact_lock_shared(struct pg *pg, enum advisory which, struct err *err)
-{
-	return run(pg, &xact_lock_shared, which, NULL, err);
 }

@@ -22,6 +22,5 @@ int advisory_try_lock(struct pg *pg, enum advisory which, bool *ret_got, struct 
 void advisory_unlock(struct pg *pg, enum advisory which);
 /* Of the transaction. */
 int advisory_xact_lock(struct pg *pg, enum advisory which, struct err *err);
-int advisory_xact_lock_shared(struct pg *pg, enum advisory which, struct err *err);
 
 #endif

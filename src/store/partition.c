@@ -96,13 +96,6 @@ int partition_span(struct pg *pg, struct span *ret_span, struct err *err)
 	return 0;
 }
 
-int partition_hold_span(struct pg *pg, struct span *ret_span, struct err *err)
-{
-	if (advisory_xact_lock_shared(pg, ADVISORY_SPAN, err) < 0)
-		return -1;
-	return partition_span(pg, ret_span, err);
-}
-
 /* ---- scripts: names and bounds are ours, never input */
 
 static int run_script(struct pg *pg, struct buf *sql, struct err *err)

@@ -36,10 +36,9 @@ void span_bounds(const struct span *span, int month, int64_t *ret_from, int64_t 
 /* leaf_name("job", 202601): "job_202601"; "job_old", "job_far". */
 const char *leaf_name(const char *table, int month, char ret[LEAF_NAME_MAX]);
 
+/* A transaction that writes rows takes ADVISORY_SPAN shared (store/advisory.h) before it asks, and
+ * so keeps it as it is. */
 int partition_span(struct pg *pg, struct span *ret_span, struct err *err);
-/* The same in a transaction that writes rows: the span stays as it is until its end. */
-int partition_hold_span(struct pg *pg, struct span *ret_span, struct err *err);
-
 /* Makes the month's partitions where they are missing, in a transaction of its own; MONTH_OLD and
  * MONTH_FAR always are there.  The session must be in no transaction. */
 int partition_ensure(struct pg *pg, int month, struct err *err);
