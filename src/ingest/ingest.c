@@ -307,7 +307,7 @@ void ingest_stop(struct ingest *in, int64_t deadline_ms)
 	pthread_mutex_unlock(&in->mutex);
 	queue_wake(in->queue);
 	if (!await_end(in, deadline_ms))
-		store_cancel_writer(in->store);
+		store_break_writer(in->store);
 	pthread_join(in->thread, NULL);
 	queue_fail(in->queue, &why);
 	upkeep_stop(in->upkeep);

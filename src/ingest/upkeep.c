@@ -12,14 +12,13 @@
 #define EVERY_MS (3600 * 1000)
 /* After a failure: somebody may hold a lock, or the database is away. */
 #define AGAIN_MS (60 * 1000)
-#define CANCEL_MS 100
 
 struct upkeep {
 	struct store *store;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
-	bool active, stop, ended;
+	bool active, stop;
 	int64_t due_ms;
 	struct pg *pg; /* at work */
 };
@@ -85,8 +84,6 @@ static void *upkeep_main(void *arg)
 			log_err(LOG_WARN, &err, "the partitions could not be maintained");
 		u->due_ms = monotonic_ms() + (rc < 0 ? AGAIN_MS : EVERY_MS);
 	}
-	u->ended = true;
-	pthread_cond_signal(&u->changed);
 	pthread_mutex_unlock(&u->lock);
 	return NULL;
 }
@@ -126,13 +123,8 @@ void upkeep_stop(struct upkeep *u)
 	pthread_mutex_lock(&u->lock);
 	u->stop = true;
 	pthread_cond_signal(&u->changed);
-	while (!u->ended) { /* a cancel can fall between two statements */
-		struct timespec t = monotonic_timespec(monotonic_ms() + CANCEL_MS);
-
-		if (u->pg != NULL)
-			pg_cancel(u->pg);
-		pthread_cond_timedwait(&u->changed, &u->lock, &t);
-	}
+	if (u->pg != NULL)
+		pg_break(u->pg); /* what it was doing is finished by the next partition_maintain */
 	pthread_mutex_unlock(&u->lock);
 	pthread_join(u->thread, NULL);
 	pthread_cond_destroy(&u->changed);

@@ -1,8 +1,11 @@
 #include "store/pg.h"
 
 #include <endian.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -24,6 +27,7 @@ struct pg {
 	PGconn *conn;
 	pthread_mutex_t lock; /* guards cancel */
 	PGcancel *cancel;
+	int fd; /* of our own: libpq closes its when the connection is lost */
 	int wait_ms; /* for the next byte; -1 = for ever */
 	bool dead;
 	char sqlstate[6];
@@ -238,6 +242,7 @@ struct pg *pg_open(const struct pg_settings *s, struct err *err)
 	struct pg *pg = xcalloc(1, sizeof(*pg));
 
 	pthread_mutex_init(&pg->lock, NULL);
+	pg->fd = -1;
 	pg->wait_ms = s->statement_timeout_ms > 0 ? s->statement_timeout_ms + GRACE_MS : -1;
 	pg->conn = dial(s);
 	if (pg->conn == NULL || PQstatus(pg->conn) != CONNECTION_OK) {
@@ -247,6 +252,7 @@ struct pg *pg_open(const struct pg_settings *s, struct err *err)
 	}
 	PQsetNoticeProcessor(pg->conn, ignore_notice, NULL);
 	pg->cancel = PQgetCancel(pg->conn);
+	pg->fd = fcntl(PQsocket(pg->conn), F_DUPFD_CLOEXEC, 0);
 	if (PQsetnonblocking(pg->conn, 1) < 0) {
 		lost(pg, NULL, err);
 		goto fail;
@@ -267,6 +273,8 @@ void pg_close(struct pg *pg)
 	pg->cancel = NULL;
 	pthread_mutex_unlock(&pg->lock);
 	PQfinish(pg->conn);
+	if (pg->fd >= 0)
+		close(pg->fd);
 	buf_fini(&pg->forgotten);
 	pthread_mutex_destroy(&pg->lock);
 	free(pg);
@@ -304,6 +312,12 @@ const char *pg_sqlstate(const struct pg *pg)
 int pg_server_version(const struct pg *pg)
 {
 	return PQserverVersion(pg->conn);
+}
+
+void pg_break(struct pg *pg)
+{
+	if (pg->fd >= 0)
+		shutdown(pg->fd, SHUT_RDWR);
 }
 
 void pg_cancel(struct pg *pg)

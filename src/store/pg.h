@@ -78,5 +78,8 @@ void pg_copy_stop(struct pg *pg);
 
 /* Ends what runs there, if anything does: it fails with ERR_TIMEOUT. */
 void pg_cancel(struct pg *pg);
+/* Cuts the connection, so that who waits for it comes back at once, also from a server that answers
+ * no cancel.  From any thread, while the connection cannot be closed by another. */
+void pg_break(struct pg *pg);
 
 #endif

@@ -323,11 +323,11 @@ void store_cancel_readers(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void store_cancel_writer(struct store *s)
+void store_break_writer(struct store *s)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->writer.busy && s->writer.pg != NULL)
-		pg_cancel(s->writer.pg);
+		pg_break(s->writer.pg);
 	pthread_mutex_unlock(&s->lock);
 }
 

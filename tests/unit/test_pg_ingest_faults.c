@@ -332,6 +332,32 @@ static void database_away(void **state)
 	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job WHERE job_id IN (7, 8)"), 2);
 }
 
+/* A statement that does not come back must not hold up the end. */
+static void stops_while_a_statement_hangs(void **state)
+{
+	struct fixture *f = *state;
+	struct caller waiting = { .k = kit_new() };
+	int64_t begun;
+
+	pgtest_run(f->pg, "CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS "
+			  "$$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$;"
+			  "CREATE TRIGGER hang BEFORE INSERT ON job_202601 FOR EACH ROW "
+			  "EXECUTE FUNCTION hang()");
+	kit_start(&waiting.k, 7, T0, 0);
+	begin_call(&waiting, f->in);
+	nap(300);
+	begun = monotonic_ms();
+	ingest_stop(f->in, begun + 500);
+	assert_true(monotonic_ms() - begun < 3000);
+	pthread_join(waiting.thread, NULL);
+	assert_int_equal(waiting.rc, -1);
+	kit_expect(&waiting.k, 0, VERDICT_PENDING);
+	kit_free(&waiting.k);
+	ingest_free(f->in);
+	pgtest_run(f->pg, "DROP TRIGGER hang ON job_202601");
+	f->in = kit_ingest(f->store); /* for tear_down */
+}
+
 /* ---- several daemons */
 
 static bool is_active(struct ingest *in)
@@ -429,6 +455,7 @@ int main(void)
 		T(locked_quarantine_waits_alone),
 		T(connections_killed_under_load),
 		T(database_away),
+		T(stops_while_a_statement_hangs),
 		T(second_daemon_stands_by),
 		T(two_daemons_under_load),
 		T(epoch_fences),
