@@ -2,6 +2,7 @@
  * a byte of its body is read, one with its body complete. */
 #include "api/exchange.h"
 #include "api/gunzip.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/num.h"
 
@@ -41,10 +42,28 @@ static int step_route(struct exchange *x, struct err *err)
 	return route_find(req->method, req->target, len, req->arena, &req->route, req->values, err);
 }
 
+/* A caller that tries for ever must not fill the disk: so many lines a window, then their number. */
+#define LOG_WINDOW_MS 10000
+#define LOG_LINES 50
+
+static bool may_log(struct api *api)
+{
+	int64_t now = monotonic_ms(), began = atomic_load(&api->refusals_since_ms);
+
+	if (now - began > LOG_WINDOW_MS &&
+	    atomic_compare_exchange_strong(&api->refusals_since_ms, &began, now)) {
+		uint64_t n = atomic_exchange(&api->refusals, 0);
+		if (n > LOG_LINES)
+			log_warn("http: %" PRIu64 " more munge credentials were refused", n - LOG_LINES);
+	}
+	return atomic_fetch_add(&api->refusals, 1) < LOG_LINES;
+}
+
 static void log_refusal(const struct exchange *x, const struct err *err)
 {
-	log_err(LOG_WARN, err, "http: munge credential refused kind=%s from=%s request=%s",
-		cred_kind_names[x->cred.kind], conn_address(x->req.conn), x->req.id);
+	if (may_log(x->req.api))
+		log_err(LOG_WARN, err, "http: munge credential refused kind=%s from=%s request=%s",
+			cred_kind_names[x->cred.kind], conn_address(x->req.conn), x->req.id);
 }
 
 /* "Munge CRED": the credential, or NULL. */

@@ -25,6 +25,8 @@ struct api {
 	_Atomic uint64_t next_id;
 	_Atomic size_t bodies_bytes; /* of all requests that are being read or worked on */
 	_Atomic bool quiesced;
+	_Atomic int64_t refusals_since_ms; /* of credentials, in the log's present window */
+	_Atomic uint64_t refusals;
 };
 
 struct reply {

@@ -61,6 +61,10 @@ int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *fil
 
 	if (ops_may(ops, who, RIGHT_READ, err) < 0 || check_range(ops, who, filter, now, err) < 0)
 		return -1;
+	/* Half an answer would look like a whole one. */
+	if (filter->subtree)
+		return err_set(err, ERR_INVALID, "subtree", "which accounts are below which is not "
+			       "kept by this version; name each of them in account=");
 	restrict_to(ops, who, filter);
 	if (job_filter_prepare(filter, arena, err) < 0)
 		return -1;

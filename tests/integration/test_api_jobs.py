@@ -122,6 +122,13 @@ def test_the_same_by_post(t):
     assert [j["job_id"] for j in t.post("/v1/jobs/query", names).json()["jobs"]] == [3]
 
 
+def test_a_tree_that_is_not_kept_is_said_so(t):
+    """FC-188: exact accounts are answered; half of a subtree would look like all of it."""
+    assert ids(t, "account=physics") == []
+    reply = t.get("/v1/jobs?account=bio&subtree=true")
+    assert reply.status == 400 and reply.json()["field"] == "subtree"
+
+
 def test_thousands_of_ids(t):
     """FC-182"""
     body = {"job": list(range(1, 20001)), "duplicates": True, "fields": ["cluster", "job_id"],

@@ -267,3 +267,12 @@ def test_no_munged(module_tallyd, other_munged):
     wait_until(m.socket.exists, 10, "munged again")
     fresh = munge(m.socket, "-s", digest("GET", "/v1/ping"))
     assert t.get("/v1/ping", headers={"Authorization": f"Munge {fresh}"}).status == 200
+
+
+def test_a_flood_of_bad_credentials_does_not_fill_the_log(module_tallyd):
+    t = module_tallyd()
+    for _ in range(120):
+        assert t.get("/v1/ping", headers={"Authorization": "Munge x"}, over="unix").status == 401
+    assert count(t, "malformed") == 120
+    lines = [x for x in t.log().splitlines() if "kind=malformed" in x]
+    assert 40 <= len(lines) <= 100
