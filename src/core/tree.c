@@ -374,39 +374,56 @@ int32_t tree_find(const struct tree_cluster *c, const char *account, const char 
 	return at < c->n ? c->by_name[at] : -1;
 }
 
-static int default_order(const void *a, const void *b, void *nodes)
+static int user_order(const void *a, const void *b, void *nodes)
 {
-	return strcmp(((struct assoc_node *)nodes)[*(const int32_t *)a].own->user_name,
-		      ((struct assoc_node *)nodes)[*(const int32_t *)b].own->user_name);
+	const struct assoc_node *na = (struct assoc_node *)nodes + *(const int32_t *)a;
+	const struct assoc_node *nb = (struct assoc_node *)nodes + *(const int32_t *)b;
+	int c = strcmp(na->own->user_name, nb->own->user_name);
+
+	return c != 0 ? c : number_cmp(na->own->id, nb->own->id);
 }
 
-static int default_probe(const void *c, size_t i, const void *user)
+static int user_probe_in(const void *c, size_t i, const void *user)
 {
 	const struct tree_cluster *in = c;
 
-	return strcmp(in->nodes[in->defaults[i]].own->user_name, user);
+	return strcmp(in->nodes[in->by_user[i]].own->user_name, user);
+}
+
+size_t tree_of_user(const struct tree_cluster *c, const char *user, const int32_t **ret_places)
+{
+	size_t from = lower(c, c->n_of_users, user_probe_in, user), to = from;
+
+	while (to < c->n_of_users && user_probe_in(c, to, user) == 0)
+		to++;
+	*ret_places = c->by_user + from;
+	return to - from;
 }
 
 int32_t tree_default(const struct tree_cluster *c, const char *user)
 {
-	size_t at = find(c, c->n_defaults, default_probe, user);
+	const int32_t *places;
+	size_t n = tree_of_user(c, user, &places);
 
-	return at < c->n_defaults ? c->defaults[at] : -1;
+	for (size_t i = 0; i < n; i++) {
+		const struct assoc *a = c->nodes[places[i]].own;
+		if (!assoc_is_deleted(a) && row_get(a, ASSOC, is_default, 0) != 0)
+			return places[i];
+	}
+	return -1;
 }
 
-static void find_defaults(struct tree_cluster *c, struct arena *arena)
+static void index_users(struct tree_cluster *c, struct arena *arena)
 {
 	int32_t *places = ARENA_ARRAY(arena, int32_t, c->n + 1);
 
-	for (size_t i = 0; i < c->n; i++) {
-		const struct assoc *a = c->nodes[i].own;
-		if (assoc_is_user(a) && !assoc_is_deleted(a) && row_get(a, ASSOC, is_default, 0))
-			places[c->n_defaults++] = (int32_t)i;
-	}
-	if (c->n_defaults > 1)
-		qsort_r(places, c->n_defaults, sizeof(*places), default_order,
+	for (size_t i = 0; i < c->n; i++)
+		if (assoc_is_user(c->nodes[i].own))
+			places[c->n_of_users++] = (int32_t)i;
+	if (c->n_of_users > 1)
+		qsort_r(places, c->n_of_users, sizeof(*places), user_order,
 			(void *)(uintptr_t)c->nodes);
-	c->defaults = places;
+	c->by_user = places;
 }
 
 /* A living one, unless removed ones are welcome. */
@@ -451,6 +468,15 @@ int32_t tree_place(const struct tree_cluster *c, const struct tree_who *who)
 		w.partition = NULL;
 	node = find_user(c, &w, false);
 	return node >= 0 ? node : find_user(c, &w, true);
+}
+
+int32_t tree_charge(const struct tree_cluster *c, const struct tree_who *who)
+{
+	int32_t node = tree_place(c, who);
+
+	if (node < 0 && who->account != NULL)
+		node = tree_find(c, who->account, "", "");
+	return node >= 0 || c->n == 0 ? node : 0;
 }
 
 /* ---- how it stood */
@@ -532,7 +558,7 @@ static void build_cluster(struct tree *t, struct tree_cluster *c, struct assoc *
 	c->flaws = l.flaws;
 	c->by_id = index_of(c->n, node_id_order, nodes, t->arena);
 	c->by_name = index_of(c->n, node_name_order, nodes, t->arena);
-	find_defaults(c, t->arena);
+	index_users(c, t->arena);
 }
 
 static int uid_order(const void *a, const void *b, void *rows)

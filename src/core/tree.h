@@ -59,8 +59,8 @@ struct tree_cluster {
 	size_t flaws; /* associations that had no place and were put below the root */
 	/* The rest is tree.c's. */
 	const int32_t *by_id, *by_name;
-	const int32_t *defaults; /* default associations, by user */
-	size_t n_defaults;
+	const int32_t *by_user; /* associations of users */
+	size_t n_of_users;
 };
 
 struct tree;
@@ -93,6 +93,8 @@ int32_t tree_by_id(const struct tree_cluster *c, int64_t id);
 /* user and partition: "" = none. */
 int32_t tree_find(const struct tree_cluster *c, const char *account, const char *user,
 		  const char *partition);
+/* The associations of a user, removed ones too: n places from *ret_places on. */
+size_t tree_of_user(const struct tree_cluster *c, const char *user, const int32_t **ret_places);
 /* The default association of a user; no removed ones. */
 int32_t tree_default(const struct tree_cluster *c, const char *user);
 
@@ -106,6 +108,9 @@ struct tree_who {
 	const char *account, *user, *partition;
 };
 int32_t tree_place(const struct tree_cluster *c, const struct tree_who *who);
+/* The same, and never -1 on a cluster that has a root: who is not in the tree is counted for the
+ * account, and an account that is not, for the root. */
+int32_t tree_charge(const struct tree_cluster *c, const struct tree_who *who);
 
 static inline bool tree_is_within(const struct tree_cluster *c, int32_t node, int32_t above)
 {

@@ -169,7 +169,13 @@ static void a_job_is_charged_to_its_place(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int32_t at = tree_place(c, &cases[i].who);
 		assert_int_equal(at >= 0 ? c->nodes[at].own->id : 0, cases[i].want);
+		if (at >= 0)
+			assert_int_equal(tree_charge(c, &cases[i].who), at);
 	}
+	assert_int_equal(tree_charge(c, &(struct tree_who){ 0, "tiny", "erin", NULL }),
+			 tree_find(c, "tiny", "", ""));
+	assert_int_equal(tree_charge(c, &(struct tree_who){ 0, "none", "erin", NULL }), 0);
+	assert_int_equal(tree_charge(c, &(struct tree_who){ 0, NULL, "mallory", NULL }), 0);
 	tree_unref(t);
 }
 
