@@ -62,11 +62,14 @@ static enum MHD_Result queue(struct exchange *x, struct MHD_Response *r, const c
 	return rc;
 }
 
-static enum MHD_Result queue_bytes(struct exchange *x, const char *bytes, size_t n, const char *type)
+static enum MHD_Result queue_bytes(struct exchange *x, const char *bytes, size_t n,
+				   const char *type)
 {
 	/* The bytes live until http_completed, which comes after the response is done with. */
-	return queue(x, MHD_create_response_from_buffer(n, (void *)(uintptr_t)bytes,
-							MHD_RESPMEM_PERSISTENT), type, n);
+	return queue(x,
+		     MHD_create_response_from_buffer(n, (void *)(uintptr_t)bytes,
+						     MHD_RESPMEM_PERSISTENT),
+		     type, n);
 }
 
 enum MHD_Result answer_problem(struct exchange *x)
@@ -132,8 +135,9 @@ static enum MHD_Result queue_stream(struct exchange *x)
 	const struct reply *reply = &x->req.reply;
 
 	x->status = reply->status != 0 ? reply->status : 200;
-	return queue(x, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_stream, x,
-							  NULL), reply->content_type, 0);
+	return queue(
+		x, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_stream, x, NULL),
+		reply->content_type, 0);
 }
 
 static enum MHD_Result start_stream(struct exchange *x, const char *version)
@@ -146,21 +150,21 @@ static enum MHD_Result start_stream(struct exchange *x, const char *version)
 	if (x->stream == NULL)
 		return answer_problem(x);
 	switch (stream_settle(x->stream, &x->err)) {
-	case STREAM_FAILED:
-		return answer_problem(x);
+	case STREAM_FAILED: return answer_problem(x);
 	case STREAM_WHOLE:
 		bytes = stream_peek(x->stream, &n);
 		if (reply->tag != NULL)
 			reply->etag = reply->tag(reply->fill_arg, x->req.arena);
 		return queue_whole(x, bytes, n);
-	case STREAM_LONGER:
-		break;
+	case STREAM_LONGER: break;
 	}
 	if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0)
 		return queue_stream(x);
 	/* There an answer ends with the connection, and a cut one would look whole. */
-	err_set(&x->err, ERR_INVALID, NULL, "an answer this long needs HTTP/1.1, not %s (nginx: "
-		"proxy_http_version 1.1); or ask for less with limit=", version);
+	err_set(&x->err, ERR_INVALID, NULL,
+		"an answer this long needs HTTP/1.1, not %s (nginx: "
+		"proxy_http_version 1.1); or ask for less with limit=",
+		version);
 	return answer_problem(x);
 }
 

@@ -14,7 +14,7 @@
 #define SURPLUS 64
 /* Headers and the answer's buffer together; past it libmicrohttpd answers 431. */
 #define CONNECTION_MEMORY ((size_t)64 << 10)
-#define THREAD_STACK ((size_t)1 << 20)
+#define THREAD_STACK	  ((size_t)1 << 20)
 
 /* A listening socket with its libmicrohttpd. */
 struct listener {
@@ -104,16 +104,14 @@ static int serve(struct listener *l, struct err *err)
 			 MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
 
 	l->daemon = MHD_start_daemon(
-		flags, 0, NULL, NULL, http_access, api,
-		MHD_OPTION_EXTERNAL_LOGGER, mhd_log, NULL, /* first: start-up may log */
-		MHD_OPTION_LISTEN_SOCKET, l->fd,
-		MHD_OPTION_CONNECTION_LIMIT,
+		flags, 0, NULL, NULL, http_access, api, MHD_OPTION_EXTERNAL_LOGGER, mhd_log,
+		NULL, /* first: start-up may log */
+		MHD_OPTION_LISTEN_SOCKET, l->fd, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)(api->settings.max_connections + SURPLUS),
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
-		MHD_OPTION_THREAD_STACK_SIZE, THREAD_STACK,
-		MHD_OPTION_URI_LOG_CALLBACK, http_begin, api,
-		MHD_OPTION_NOTIFY_COMPLETED, http_completed, api,
-		MHD_OPTION_NOTIFY_CONNECTION, notify_connection, l, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_THREAD_STACK_SIZE,
+		THREAD_STACK, MHD_OPTION_URI_LOG_CALLBACK, http_begin, api,
+		MHD_OPTION_NOTIFY_COMPLETED, http_completed, api, MHD_OPTION_NOTIFY_CONNECTION,
+		notify_connection, l, MHD_OPTION_END);
 	if (l->daemon == NULL)
 		return err_set(err, ERR_SYSTEM, "http", "libmicrohttpd does not start: %s",
 			       strerror(errno));

@@ -13,20 +13,20 @@ struct api_settings {
 	/* "127.0.0.1:6820", "[::1]:6820", "0.0.0.0:0" (0 = any free port) ... NULL at the end.
 	 * NULL or empty: no TCP. */
 	const char *const *listen;
-	const char *unix_path;  /* NULL = no unix socket; a stale one is replaced */
-	unsigned unix_mode;     /* of the socket file, 0666: who asks is known by SO_PEERCRED */
+	const char *unix_path; /* NULL = no unix socket; a stale one is replaced */
+	unsigned unix_mode;    /* of the socket file, 0666: who asks is known by SO_PEERCRED */
 	struct munge_settings munge;
 
-	size_t max_connections;     /* past it: 503, after the longest idle one was let go */
-	size_t max_body_bytes;      /* of a request, as sent */
-	size_t max_inflated_bytes;  /* of a gzip body, inflated */
-	size_t max_inflate_ratio;   /* inflated per sent byte */
-	size_t max_bodies_bytes;    /* of all requests at once; past it: 503 */
+	size_t max_connections;	   /* past it: 503, after the longest idle one was let go */
+	size_t max_body_bytes;	   /* of a request, as sent */
+	size_t max_inflated_bytes; /* of a gzip body, inflated */
+	size_t max_inflate_ratio;  /* inflated per sent byte */
+	size_t max_bodies_bytes;   /* of all requests at once; past it: 503 */
 
-	int idle_s;             /* from one request's end to the next one's complete headers */
-	int first_s;            /* from connecting to the first request's complete headers */
-	int grace_s;            /* a body or a reader may be slower than min_rate for so long */
-	size_t min_rate;        /* bytes a second, of bodies coming in and answers going out */
+	int idle_s;	 /* from one request's end to the next one's complete headers */
+	int first_s;	 /* from connecting to the first request's complete headers */
+	int grace_s;	 /* a body or a reader may be slower than min_rate for so long */
+	size_t min_rate; /* bytes a second, of bodies coming in and answers going out */
 };
 
 /* The defaults, for config.c's table to start from: loopback:6820 and no unix socket. */

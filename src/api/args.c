@@ -32,10 +32,10 @@ void key_list_add(struct key_list *list, int key)
 
 /* Every row of params.def with its group; a group's rows stand together, so each is a range. */
 enum group { GROUP_JOBS, GROUP_JOB, GROUP_WHY, GROUP_NOTE, GROUP_QUARANTINE };
-#define ARGS_JOBS struct jobs_args
-#define ARGS_JOB struct job_args
-#define ARGS_WHY struct why_args
-#define ARGS_NOTE struct note_args
+#define ARGS_JOBS	struct jobs_args
+#define ARGS_JOB	struct job_args
+#define ARGS_WHY	struct why_args
+#define ARGS_NOTE	struct note_args
 #define ARGS_QUARANTINE struct quarantine_args
 
 static const struct param rows[] = {
@@ -77,7 +77,8 @@ enum {
 _Static_assert(N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE == ARRAY_LEN(rows), "every group");
 
 #define GROUP(name, before, init)                                                                  \
-	const struct param_group params_##name = { rows + (before), N_##name, sizeof(ARGS_##name), init }
+	const struct param_group params_##name = { rows + (before), N_##name, sizeof(ARGS_##name), \
+						   init }
 const struct param_group params_NONE = { NULL, 0, 1, NULL };
 GROUP(JOBS, 0, init_jobs);
 GROUP(JOB, N_JOBS, init_job);

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 
-#define TICK_MS 500
+#define TICK_MS	  500
 #define LINGER_MS 5000
 #define LINGERERS 32
 /* Thrown away per lingerer and round, so that none of them holds the watchdog up. */
@@ -40,10 +40,10 @@ struct conn {
 	struct identity peer;
 	char address[64];
 	enum conn_phase phase;
-	int64_t since_ms;  /* of the phase */
-	uint64_t bytes;    /* received or handed over in this phase */
+	int64_t since_ms; /* of the phase */
+	uint64_t bytes;	  /* received or handed over in this phase */
 	bool starved;
-	int64_t window_ms; /* CONN_SENDING: begin of the stretch that is measured, */
+	int64_t window_ms;     /* CONN_SENDING: begin of the stretch that is measured, */
 	uint64_t window_bytes; /* and what the reader had taken then */
 };
 
@@ -133,9 +133,10 @@ static void raw_answer(const struct conn *c, const struct err *err)
 	struct buf body = BUF_INIT, out = BUF_INIT;
 
 	problem_print(err, "", &body);
-	buf_printf(&out, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: " PROBLEM_TYPE
-		   "\r\nContent-Length: %zu\r\n\r\n%s", kind->http_status, kind->title, body.len,
-		   buf_str(&body));
+	buf_printf(&out,
+		   "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: " PROBLEM_TYPE
+		   "\r\nContent-Length: %zu\r\n\r\n%s",
+		   kind->http_status, kind->title, body.len, buf_str(&body));
 	/* One that cannot be sent without waiting is for a peer that is gone or does not read. */
 	ssize_t sent = send(c->fd, buf_str(&out), out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	(void)sent;
@@ -211,11 +212,8 @@ static void watch_one(struct conns *cs, struct conn *c, int64_t now)
 		if (ms > s->grace_s * 1000 && too_slow(cs, c->bytes, ms - s->grace_s * 1000))
 			cut(cs, c, CUT_SLOW_BODY);
 		break;
-	case CONN_SENDING:
-		watch_reader(cs, c, now);
-		break;
-	case CONN_WORKING:
-		break;
+	case CONN_SENDING: watch_reader(cs, c, now); break;
+	case CONN_WORKING: break;
 	}
 }
 

@@ -44,7 +44,7 @@ struct conn *conn_open(struct conns *cs, int fd, const struct identity *peer, co
 /* Before its descriptor is closed. */
 void conn_close(struct conns *cs, struct conn *c);
 const struct identity *conn_peer(const struct conn *c); /* NULL over TCP */
-const char *conn_address(const struct conn *c);         /* "127.0.0.1:51234", "unix" */
+const char *conn_address(const struct conn *c);		/* "127.0.0.1:51234", "unix" */
 /* Past max_connections: to be answered 503 and closed. */
 bool conn_is_surplus(const struct conn *c);
 
@@ -57,7 +57,8 @@ void conn_starve(struct conns *cs, struct conn *c, bool starved, size_t n);
 /* The answer stands but the request's body was not read: keeps the descriptor open for a moment
  * and throws away what still comes, lest the kernel resets the answer away. */
 void conn_linger(struct conns *cs, struct conn *c);
-/* An answer in the middle of a body, where libmicrohttpd takes none; the connection is then done. */
+/* An answer in the middle of a body, where libmicrohttpd takes none; the connection is then done.
+ */
 void conn_refuse(struct conns *cs, struct conn *c, const struct err *err);
 
 #endif

@@ -29,9 +29,9 @@ struct exchange {
 	struct buf sent; /* the body as sent */
 	bool gzip;
 	bool has_body;
-	size_t length;   /* Content-Length, or SIZE_MAX when chunked */
+	size_t length;	 /* Content-Length, or SIZE_MAX when chunked */
 	size_t reserved; /* of api->bodies_bytes */
-	bool unread;     /* answered before its body was read */
+	bool unread;	 /* answered before its body was read */
 	struct stream *stream;
 	unsigned status;
 	uint64_t sent_bytes;

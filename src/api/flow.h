@@ -18,7 +18,7 @@ typedef int flow_body(struct flow *flow, struct arena *arena, struct err *err);
 struct flow {
 	struct request *req;
 	flow_body *body;
-	void *arg; /* the body's */
+	void *arg;	     /* the body's */
 	const char *variant; /* goes into the tag: the format */
 	struct buf out;
 	/* The rest is flow.c's. */

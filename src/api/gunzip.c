@@ -4,17 +4,20 @@
 #include <zlib.h>
 
 #define WHERE "Content-Encoding"
-#define STEP ((size_t)64 << 10)
+#define STEP  ((size_t)64 << 10)
 /* Small bodies may be as repetitive as they like. */
 #define FREE_BYTES ((size_t)1 << 20)
 
 static int over(size_t have, size_t n, size_t max_bytes, size_t max_ratio, struct err *err)
 {
 	if (have > max_bytes)
-		return err_set(err, ERR_TOO_LARGE, "body", "inflated it is more than %zu bytes; send "
-			       "fewer records at once", max_bytes);
+		return err_set(err, ERR_TOO_LARGE, "body",
+			       "inflated it is more than %zu bytes; send "
+			       "fewer records at once",
+			       max_bytes);
 	if (have > FREE_BYTES && have / max_ratio > n)
-		return err_set(err, ERR_TOO_LARGE, "body", "inflated it is more than %zu times its "
+		return err_set(err, ERR_TOO_LARGE, "body",
+			       "inflated it is more than %zu times its "
 			       "%zu bytes; send it uncompressed, or fewer records at once",
 			       max_ratio, n);
 	return 0;
@@ -37,8 +40,10 @@ static int inflate_all(z_stream *z, size_t n, size_t max_bytes, size_t max_ratio
 		if (rc == Z_STREAM_END)
 			rc = inflateReset(z);
 		if (rc == Z_BUF_ERROR || (rc == Z_OK && z->avail_in == 0 && z->avail_out != 0))
-			return err_set(err, ERR_INVALID, WHERE, "the gzip body ends early, after %zu "
-				       "bytes", n);
+			return err_set(err, ERR_INVALID, WHERE,
+				       "the gzip body ends early, after %zu "
+				       "bytes",
+				       n);
 		if (rc != Z_OK)
 			return err_set(err, ERR_INVALID, WHERE, "not a gzip body, or damaged: %s",
 				       z->msg != NULL ? z->msg : "unknown trouble");

@@ -130,8 +130,8 @@ static void log_access(const struct exchange *x, int64_t us)
 	if (!log_wants(LOG_DEBUG))
 		return;
 	printable(target, sizeof(target), x->req.target);
-	log_debug("http: %s %s status=%u us=%" PRId64 " received=%zu sent=%" PRIu64
-		  " uid=%" PRId64 " from=%s request=%s",
+	log_debug("http: %s %s status=%u us=%" PRId64 " received=%zu sent=%" PRIu64 " uid=%" PRId64
+		  " from=%s request=%s",
 		  x->req.method != NULL ? x->req.method : "?", target, x->status, us,
 		  x->length != SIZE_MAX ? x->length : x->reserved, x->sent_bytes, x->req.who.uid,
 		  conn_address(x->req.conn), x->req.id);

@@ -17,7 +17,7 @@ struct runs {
 	char *cluster;
 	int64_t job_id;
 	struct buf newest, earlier; /* rows without their braces' first, run numbers to come */
-	size_t *cuts;               /* where the rows in `earlier` end */
+	size_t *cuts;		    /* where the rows in `earlier` end */
 	size_t n, cap;
 };
 
@@ -74,8 +74,8 @@ static int print_runs(struct flow *flow, struct arena *arena, struct err *err)
 	const char *next = NULL;
 
 	buf_adds(&flow->out, "{\"jobs\":[");
-	if (ops_jobs(req->api->ops, &req->who, &r->filter, &r->page, req->now, add_run, r, arena, &next,
-		     err) < 0)
+	if (ops_jobs(req->api->ops, &req->who, &r->filter, &r->page, req->now, add_run, r, arena,
+		     &next, err) < 0)
 		return -1;
 	print_job(r);
 	if (r->jobs == 0)
@@ -112,8 +112,10 @@ int job_filter_for_id(struct request *req, const struct texts *clusters, struct 
 	job_filter_init(f);
 	f->clusters = *clusters;
 	if (job_selection_parse(req->values[0], req->arena, &f->jobs, &f->n_jobs, err) < 0)
-		return err_set(err, ERR_INVALID, "id", "\"%.60s\" is no job id; accepted: 12, 12_3 of an "
-			       "array, 12+1 of a heterogeneous job", req->values[0]);
+		return err_set(err, ERR_INVALID, "id",
+			       "\"%.60s\" is no job id; accepted: 12, 12_3 of an "
+			       "array, 12+1 of a heterogeneous job",
+			       req->values[0]);
 	f->duplicates = true;
 	f->with_steps = true;
 	return filter_window(f, req->now, 0, err);

@@ -72,8 +72,8 @@ static int list(struct flow *flow, struct arena *arena, struct err *err)
 	rowout_init(&l->rows, l->args->format, &l->args->rows, req->now,
 		    l->args->filter.with_steps);
 	print_head(l);
-	int rc = ops_jobs(req->api->ops, &req->who, &l->args->filter, &l->page, req->now, add_row, l,
-			  arena, &next, err);
+	int rc = ops_jobs(req->api->ops, &req->who, &l->args->filter, &l->page, req->now, add_row,
+			  l, arena, &next, err);
 	if (rc == 0)
 		print_tail(l, next);
 	rowout_fini(&l->rows);
@@ -86,11 +86,14 @@ static void page_from(struct jobs_args *args, struct job_page *page)
 		int key;
 		enum job_order order;
 	} orders[] = {
-		{ JOB_job_id, ORDER_JOB_ID }, { JOB_submit_at, ORDER_SUBMIT },
-		{ JOB_start_at, ORDER_START }, { JOB_end_at, ORDER_END },
+		{ JOB_job_id, ORDER_JOB_ID },
+		{ JOB_submit_at, ORDER_SUBMIT },
+		{ JOB_start_at, ORDER_START },
+		{ JOB_end_at, ORDER_END },
 	};
 
-	*page = (struct job_page){ .order = ORDER_JOB_ID, .limit = args->limit,
+	*page = (struct job_page){ .order = ORDER_JOB_ID,
+				   .limit = args->limit,
 				   .after = args->after };
 	rowout_columns(&args->rows.fields, page->fields);
 	if (!args->sort.given)
@@ -111,7 +114,8 @@ static int answer_with(struct request *req, struct jobs_args *args, struct err *
 	if (args->format == FORMAT_UNSAID)
 		args->format = format_from_accept(req->accept);
 	if (args->format == FORMAT_CSV && args->filter.with_steps)
-		return err_set(err, ERR_INVALID, "steps", "CSV has a record per job and no room for "
+		return err_set(err, ERR_INVALID, "steps",
+			       "CSV has a record per job and no room for "
 			       "steps; ask for JSON or NDJSON");
 	if (filter_window(&args->filter, req->now, midnight_of(req->now, zone), err) < 0)
 		return -1;

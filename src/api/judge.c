@@ -1,14 +1,14 @@
-/* api/judge.c: the two lists of steps that a request must pass: one with its headers complete, before
- * a byte of its body is read, one with its body complete. */
+/* api/judge.c: the two lists of steps that a request must pass: one with its headers complete,
+ * before a byte of its body is read, one with its body complete. */
 #include "api/exchange.h"
 #include "api/gunzip.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/num.h"
 
-#define DIGEST_HEX 65
+#define DIGEST_HEX	65
 #define RETRY_SURPLUS_S 1
-#define RETRY_MUNGED_S 10
+#define RETRY_MUNGED_S	10
 /* A body whose length is not stated keeps at least this much of the budget. */
 #define CHUNKED_RESERVE ((size_t)64 << 10)
 
@@ -42,9 +42,10 @@ static int step_route(struct exchange *x, struct err *err)
 	return route_find(req->method, req->target, len, req->arena, &req->route, req->values, err);
 }
 
-/* A caller that tries for ever must not fill the disk: so many lines a window, then their number. */
+/* A caller that tries for ever must not fill the disk: so many lines a window, then their number.
+ */
 #define LOG_WINDOW_MS 10000
-#define LOG_LINES 50
+#define LOG_LINES     50
 
 static bool may_log(struct api *api)
 {
@@ -54,7 +55,8 @@ static bool may_log(struct api *api)
 	    atomic_compare_exchange_strong(&api->refusals_since_ms, &began, now)) {
 		uint64_t n = atomic_exchange(&api->refusals, 0);
 		if (n > LOG_LINES)
-			log_warn("http: %" PRIu64 " more munge credentials were refused", n - LOG_LINES);
+			log_warn("http: %" PRIu64 " more munge credentials were refused",
+				 n - LOG_LINES);
 	}
 	return atomic_fetch_add(&api->refusals, 1) < LOG_LINES;
 }
@@ -136,8 +138,8 @@ static bool type_is_known(const char *type, enum body_kind kind, bool *ret_lines
 		const char *name;
 		bool lines;
 	} known[] = {
-		{ "application/json", false }, { "application/x-www-form-urlencoded", false },
-		{ "application/x-ndjson", true }, { "application/jsonl", true },
+		{ "application/json", false },	     { "application/x-www-form-urlencoded", false },
+		{ "application/x-ndjson", true },    { "application/jsonl", true },
 		{ "application/x-jsonlines", true },
 	};
 	size_t n = kind == BODY_RECORDS ? ARRAY_LEN(known) : 2;

@@ -81,9 +81,10 @@ int listen_tcp(const char *address, struct buf *names, struct err *err)
 	int fd = bind_one(found);
 	freeaddrinfo(found);
 	if (fd < 0)
-		return err_set(err, ERR_SYSTEM, address, "cannot listen there: %s%s",
-			       strerror(errno), errno == EADDRINUSE ?
-			       " (another tallyd? `ss -ltnp` shows who has it)" : "");
+		return err_set(
+			err, ERR_SYSTEM, address, "cannot listen there: %s%s", strerror(errno),
+			errno == EADDRINUSE ? " (another tallyd? `ss -ltnp` shows who has it)"
+					    : "");
 	add_name(fd, names);
 	return fd;
 }

@@ -6,9 +6,9 @@
 #include "base/arena.h"
 
 /* Upper bounds of the latency buckets, microseconds. */
-static const int64_t bounds_us[] = { 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000,
-				     500000, 1000000, 2500000, 10000000, 60000000 };
-#define BUCKETS ARRAY_LEN(bounds_us)
+static const int64_t bounds_us[] = { 500,    1000,   2500,   5000,    10000,   25000,	 50000,
+				     100000, 250000, 500000, 1000000, 2500000, 10000000, 60000000 };
+#define BUCKETS	       ARRAY_LEN(bounds_us)
 #define STATUS_CLASSES 6 /* 0: no answer at all, then 1xx ... 5xx */
 
 struct route_counts {
@@ -85,7 +85,8 @@ static const char *route_name(const struct metrics *m, size_t i)
 
 static void print_requests(struct metrics *m, struct buf *out)
 {
-	head(out, "http_requests_total", "counter", "Requests by route and class of status; code "
+	head(out, "http_requests_total", "counter",
+	     "Requests by route and class of status; code "
 	     "\"cut\" had no answer.");
 	for (size_t i = 0; i <= m->n_routes; i++)
 		for (size_t c = 0; c < STATUS_CLASSES; c++) {
@@ -153,18 +154,21 @@ static void print_commits(const struct ingest_stats *s, struct buf *out)
 {
 	uint64_t sum = 0;
 
-	one(out, "ingest_commits_total", "counter", "Transactions of records committed.", s->commits);
+	one(out, "ingest_commits_total", "counter", "Transactions of records committed.",
+	    s->commits);
 	one(out, "ingest_failed_commits_total", "counter", "Transactions of records that failed.",
 	    s->failed_commits);
 	head(out, "ingest_commit_seconds", "histogram", "Time of a transaction of records.");
 	for (size_t i = 0; i < ARRAY_LEN(s->commit_us_buckets); i++) {
 		sum += s->commit_us_buckets[i];
 		if (i + 1 < ARRAY_LEN(s->commit_us_buckets))
-			buf_printf(out, "tally_ingest_commit_seconds_bucket{le=\"%g\"} %" PRIu64 "\n",
+			buf_printf(out,
+				   "tally_ingest_commit_seconds_bucket{le=\"%g\"} %" PRIu64 "\n",
 				   (double)((uint64_t)1 << i) / 1e3, sum);
 		else
-			buf_printf(out, "tally_ingest_commit_seconds_bucket{le=\"+Inf\"} %" PRIu64
-				   "\n", sum);
+			buf_printf(out,
+				   "tally_ingest_commit_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n",
+				   sum);
 	}
 	buf_printf(out, "tally_ingest_commit_seconds_sum %g\n", (double)s->commit_us_sum / 1e6);
 	buf_printf(out, "tally_ingest_commit_seconds_count %" PRIu64 "\n", sum);
@@ -176,20 +180,26 @@ static void print_ingest(const struct ingest_stats *s, struct buf *out)
 		const char *verdict;
 		uint64_t n;
 	} verdicts[] = {
-		{ "accepted", s->accepted }, { "duplicate", s->duplicate },
-		{ "refused", s->refused }, { "purged", s->purged },
+		{ "accepted", s->accepted },
+		{ "duplicate", s->duplicate },
+		{ "refused", s->refused },
+		{ "purged", s->purged },
 	};
 
 	head(out, "ingest_records_total", "counter", "Records by verdict.");
 	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
 		buf_printf(out, "tally_ingest_records_total{verdict=\"%s\"} %" PRIu64 "\n",
 			   verdicts[i].verdict, verdicts[i].n);
-	one(out, "ingest_queued_records", "gauge", "Records waiting for the writer.", s->queued_now);
+	one(out, "ingest_queued_records", "gauge", "Records waiting for the writer.",
+	    s->queued_now);
 	one(out, "ingest_queued_bytes", "gauge", "Memory of the records that wait.",
 	    s->queued_bytes);
-	one(out, "ingest_busy_total", "counter", "Batches turned away because the queue was full or "
-	    "this daemon is not the active one.", s->busy);
-	one(out, "ingest_active", "gauge", "1 when this daemon holds the writer's lock.", s->active);
+	one(out, "ingest_busy_total", "counter",
+	    "Batches turned away because the queue was full or "
+	    "this daemon is not the active one.",
+	    s->busy);
+	one(out, "ingest_active", "gauge", "1 when this daemon holds the writer's lock.",
+	    s->active);
 	print_commits(s, out);
 }
 
@@ -200,8 +210,8 @@ static void print_database(const struct ops_health *h, struct buf *out)
 	one(out, "database_readers", "gauge", "Most connections for questions.", h->readers);
 	one(out, "database_readers_busy", "gauge", "Connections that answer one now.",
 	    h->readers_busy);
-	one(out, "database_reader_waits_total", "counter", "Questions that waited for a connection.",
-	    h->reader_waits);
+	one(out, "database_reader_waits_total", "counter",
+	    "Questions that waited for a connection.", h->reader_waits);
 	one(out, "database_reader_timeouts_total", "counter", "Questions that got none in time.",
 	    h->reader_timeouts);
 	one(out, "database_connects_total", "counter", "Connections made.", h->connects);

@@ -47,7 +47,7 @@ static int read_member(struct jscan *j, struct jtext key, struct patch *p)
 	j->where = arena_strndup(j->arena, key.p, key.n < 64 ? key.n : 64);
 	if (k == NULL || k->field >= JOB_FIELDS || (job_fields[k->field].flags & FF_NOTE) == 0)
 		return jscan_fail(j, "cannot be written; these can: comment, admin_comment, "
-				  "system_comment, extra, derived_comment, derived_exit, wckey");
+				     "system_comment, extra, derived_comment, derived_exit, wckey");
 	if (has_bit(p->values.has, (size_t)k->field) || has_bit(p->cleared, (size_t)k->field))
 		return jscan_fail(j, "stands there twice, or whole and in parts");
 	if (read_value(j, k, &v) < 0)

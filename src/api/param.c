@@ -29,7 +29,8 @@ int percent_decode(const char *in, size_t n, bool plus_is_plus, struct arena *ar
 			int high = i + 2 < n ? hex(in[i + 1]) : -1;
 			int low = i + 2 < n ? hex(in[i + 2]) : -1;
 			if (high < 0 || low < 0)
-				return err_set(err, ERR_INVALID, NULL, "\"%.*s\" has a %% without two "
+				return err_set(err, ERR_INVALID, NULL,
+					       "\"%.*s\" has a %% without two "
 					       "hexadecimal digits; a plain %% is written %%25",
 					       n < 100 ? (int)n : 100, in);
 			c = (char)(high << 4 | low);
@@ -58,7 +59,8 @@ static int unknown(const struct param_group *group, const char *name, struct err
 	struct near near;
 
 	if (group->n == 0)
-		return err_set(err, ERR_INVALID, name, "no such parameter; this address takes none");
+		return err_set(err, ERR_INVALID, name,
+			       "no such parameter; this address takes none");
 	near_init(&near, name, strlen(name));
 	for (size_t i = 0; i < group->n; i++)
 		near_try(&near, group->params[i].name);
@@ -155,9 +157,7 @@ static int scalar_text(struct jscan *j, struct arena *arena, const char **ret)
 	bool yes;
 
 	switch (jscan_peek(j)) {
-	case JSCAN_STRING:
-		*ret = jscan_string(j);
-		return *ret != NULL ? 0 : -1;
+	case JSCAN_STRING: *ret = jscan_string(j); return *ret != NULL ? 0 : -1;
 	case JSCAN_NUMBER:
 		if (jscan_i64(j, &number) < 0)
 			return -1;
@@ -171,8 +171,7 @@ static int scalar_text(struct jscan *j, struct arena *arena, const char **ret)
 	case JSCAN_BAD:
 	case JSCAN_NULL:
 	case JSCAN_ARRAY:
-	case JSCAN_OBJECT:
-		break;
+	case JSCAN_OBJECT: break;
 	}
 	return jscan_fail(j, "a text, a number, true or false must stand here");
 }

@@ -12,14 +12,15 @@ struct zone;
 struct params_context {
 	struct arena *arena;
 	int64_t now;
-	/* Of dates, and of times without an offset; NULL: dates are UTC's and such times refused. */
+	/* Of dates, and of times without an offset; NULL: dates are UTC's and such times refused.
+	 */
 	const struct zone *zone;
 };
 
 struct param_type {
 	const char *name;
 	const char *forms; /* what a 400 says is accepted */
-	bool is_list;      /* may come several times, and as a JSON array */
+	bool is_list;	   /* may come several times, and as a JSON array */
 	bool plus_is_plus; /* else + is a blank, as HTML forms write it */
 	/* whole: text is one item of a JSON array, commas in it are its own. */
 	int (*parse)(const struct params_context *ctx, const char *text, bool whole, void *into,

@@ -143,8 +143,8 @@ static int yes_or_no(const char *text, bool *ret)
 		const char *word;
 		bool value;
 	} words[] = {
-		{ "", true }, { "true", true }, { "1", true }, { "yes", true },
-		{ "false", false }, { "0", false }, { "no", false },
+		{ "", true },	    { "true", true }, { "1", true },   { "yes", true },
+		{ "false", false }, { "0", false },   { "no", false },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -192,9 +192,11 @@ PARSE(range)
 	return out[0] <= out[1] ? 0 : err_set(err, ERR_INVALID, NULL, "the second is the smaller");
 }
 _Static_assert(offsetof(struct job_filter, cpus_max) ==
-	       offsetof(struct job_filter, cpus_min) + sizeof(int64_t), "a range is two neighbours");
+		       offsetof(struct job_filter, cpus_min) + sizeof(int64_t),
+	       "a range is two neighbours");
 _Static_assert(offsetof(struct job_filter, nodes_max) ==
-	       offsetof(struct job_filter, nodes_min) + sizeof(int64_t), "a range is two neighbours");
+		       offsetof(struct job_filter, nodes_min) + sizeof(int64_t),
+	       "a range is two neighbours");
 
 PARSE(limit)
 {
@@ -280,7 +282,8 @@ PARSE(sort)
 		text++;
 	sort->key = job_key_find(text, strlen(text));
 	if (sort->key < 0 || sort->key >= JOB_FIELDS)
-		return err_set(err, ERR_INVALID, NULL, "a job has no key \"%.60s\" to sort by", text);
+		return err_set(err, ERR_INVALID, NULL, "a job has no key \"%.60s\" to sort by",
+			       text);
 	sort->given = true;
 	return 0;
 }

@@ -7,7 +7,8 @@
 
 #define PROBLEM_TYPE "application/problem+json"
 
-/* {"type","title","status","detail","field","hint","request"}; field and hint when there are any. */
+/* {"type","title","status","detail","field","hint","request"}; field and hint when there are any.
+ */
 void problem_print(const struct err *err, const char *request_id, struct buf *out);
 
 #endif

@@ -77,7 +77,8 @@ int run_quarantine_list(struct request *req, struct err *err)
 	int64_t limit = args->limit < MOST_LISTED ? args->limit : MOST_LISTED;
 
 	reply_json(req, "{\"records\":[");
-	if (ops_quarantine(req->api->ops, &req->who, args->after, limit, args->all, add, &l, err) < 0)
+	if (ops_quarantine(req->api->ops, &req->who, args->after, limit, args->all, add, &l, err) <
+	    0)
 		return -1;
 	reply_json(req, "\n],\"next\":");
 	if (l.n > 0 && (int64_t)l.n == limit)

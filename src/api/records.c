@@ -36,8 +36,9 @@ static void decode_one(struct intake *in, struct jtext text)
 	memset(rec, 0, sizeof(*rec));
 	memset(v, 0, sizeof(*v));
 	in->batch.n++;
-	v->kind = record_decode(text.p, text.n, &defaults, in->req->arena, rec, &v->err) < 0 ?
-			  VERDICT_REFUSED : VERDICT_PENDING;
+	v->kind = record_decode(text.p, text.n, &defaults, in->req->arena, rec, &v->err) < 0
+			  ? VERDICT_REFUSED
+			  : VERDICT_PENDING;
 }
 
 /* A body that cannot be cut to its end is half a body or none: nothing of it is taken. */

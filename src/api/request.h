@@ -30,11 +30,11 @@ struct api {
 };
 
 struct reply {
-	unsigned status;          /* 0 = 200 */
+	unsigned status;	  /* 0 = 200 */
 	const char *content_type; /* NULL = application/json */
-	struct buf body;          /* when there is no stream */
-	const char *etag;         /* arena; NULL = none */
-	int retry_after_s;        /* 0 = none */
+	struct buf body;	  /* when there is no stream */
+	const char *etag;	  /* arena; NULL = none */
+	int retry_after_s;	  /* 0 = none */
 	/* A streamed answer: fill runs in a thread of its own with fill_arg (arena).  When it turns
 	 * out short, tag gives the answer's etag once fill is done; NULL = none. */
 	stream_fill *fill;
@@ -60,7 +60,7 @@ struct request {
 	void *args;
 	struct identity who;
 	struct buf body; /* inflated */
-	bool lines;      /* its sender says that it is NDJSON */
+	bool lines;	 /* its sender says that it is NDJSON */
 
 	struct reply reply;
 };

@@ -5,15 +5,17 @@
 
 const struct route routes[] = {
 #define R(method, path, name, right, params, body, summary)                                        \
-	{ HTTP_##method, path, #name, run_##name, RIGHT_##right, &params_##params, BODY_##body,    \
-	  summary },
+	{ HTTP_##method,    path,	 #name,	 run_##name, RIGHT_##right,                        \
+	  &params_##params, BODY_##body, summary },
 #include "api/routes.def"
 #undef R
 };
 const size_t n_routes = ARRAY_LEN(routes);
 
 static const char *const method_names[] = {
-	[HTTP_GET] = "GET", [HTTP_POST] = "POST", [HTTP_PATCH] = "PATCH",
+	[HTTP_GET] = "GET",
+	[HTTP_POST] = "POST",
+	[HTTP_PATCH] = "PATCH",
 };
 
 /* Does path fit the pattern?  The part that {...} stands for goes to *ret (never empty). */
@@ -59,8 +61,9 @@ int route_find(const char *method, const char *path, size_t path_len, struct are
 		if (!path_matches(r->path, path, path_len, &value, &value_len))
 			continue;
 		if (!method_is(r, method)) {
-			allowed = allowed == NULL ? method_names[r->method] :
-				arena_printf(arena, "%s, %s", allowed, method_names[r->method]);
+			allowed = allowed == NULL ? method_names[r->method]
+						  : arena_printf(arena, "%s, %s", allowed,
+								 method_names[r->method]);
 			continue;
 		}
 		*ret_route = r;

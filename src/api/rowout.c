@@ -11,7 +11,9 @@ const char *const format_types[] = {
 };
 
 const char *const format_names[] = {
-	[FORMAT_JSON] = "json", [FORMAT_NDJSON] = "ndjson", [FORMAT_CSV] = "csv",
+	[FORMAT_JSON] = "json",
+	[FORMAT_NDJSON] = "ndjson",
+	[FORMAT_CSV] = "csv",
 };
 
 enum answer_format format_from_accept(const char *accept)
@@ -20,9 +22,12 @@ enum answer_format format_from_accept(const char *accept)
 		const char *type;
 		enum answer_format format;
 	} known[] = {
-		{ "application/json", FORMAT_JSON },      { "*/*", FORMAT_JSON },
-		{ "application/*", FORMAT_JSON },         { "application/x-ndjson", FORMAT_NDJSON },
-		{ "application/jsonl", FORMAT_NDJSON },   { "application/x-jsonlines", FORMAT_NDJSON },
+		{ "application/json", FORMAT_JSON },
+		{ "*/*", FORMAT_JSON },
+		{ "application/*", FORMAT_JSON },
+		{ "application/x-ndjson", FORMAT_NDJSON },
+		{ "application/jsonl", FORMAT_NDJSON },
+		{ "application/x-jsonlines", FORMAT_NDJSON },
 		{ "text/csv", FORMAT_CSV },
 	};
 
@@ -30,7 +35,8 @@ enum answer_format format_from_accept(const char *accept)
 		accept += strspn(accept, " \t,");
 		size_t n = strcspn(accept, ",; \t");
 		for (size_t i = 0; i < ARRAY_LEN(known); i++)
-			if (strlen(known[i].type) == n && strncasecmp(known[i].type, accept, n) == 0)
+			if (strlen(known[i].type) == n &&
+			    strncasecmp(known[i].type, accept, n) == 0)
 				return known[i].format;
 		accept += strcspn(accept, ",");
 	}
@@ -39,9 +45,9 @@ enum answer_format format_from_accept(const char *accept)
 
 /* What elapsed_s, the shown state and their like are computed from; all narrow. */
 static const enum job_field always[] = {
-	JOB_cluster, JOB_job_id, JOB_submit_at, JOB_state, JOB_start_at, JOB_end_at, JOB_moments,
-	JOB_exit, JOB_killed_by, JOB_rec_elapsed, JOB_rec_max_rss, JOB_rec_cpu_us, JOB_peak_rss,
-	JOB_cpu_used_us, JOB_oom_step,
+	JOB_cluster,	 JOB_job_id,	 JOB_submit_at, JOB_state,	 JOB_start_at,
+	JOB_end_at,	 JOB_moments,	 JOB_exit,	JOB_killed_by,	 JOB_rec_elapsed,
+	JOB_rec_max_rss, JOB_rec_cpu_us, JOB_peak_rss,	JOB_cpu_used_us, JOB_oom_step,
 };
 
 void rowout_columns(const struct key_list *keys, uint64_t *ret_columns)
@@ -56,12 +62,14 @@ void rowout_columns(const struct key_list *keys, uint64_t *ret_columns)
 			has_set(ret_columns, (size_t)keys->keys[i]);
 }
 
-void rowout_init(struct rowout *r, enum answer_format format, const struct row_args *args, int64_t now,
-	       bool steps)
+void rowout_init(struct rowout *r, enum answer_format format, const struct row_args *args,
+		 int64_t now, bool steps)
 {
 	*r = (struct rowout){ .format = format, .args = args };
 	r->style = (struct row_style){
-		.now = now, .epoch = args->epoch, .steps = steps && format != FORMAT_CSV,
+		.now = now,
+		.epoch = args->epoch,
+		.steps = steps && format != FORMAT_CSV,
 		.keys = args->fields.n > 0 ? args->fields.mask : NULL,
 		.step_keys = args->step_fields.n > 0 ? args->step_fields.mask : NULL,
 	};
@@ -131,20 +139,13 @@ static void cell_json(struct rowout *r, struct jtext value, struct buf *out)
 
 	jscan_init(&j, value.p, value.n, r->scratch, &err);
 	switch (jscan_peek(&j)) {
-	case JSCAN_STRING:
-		buf_csv_str(out, jscan_string(&j));
-		break;
+	case JSCAN_STRING: buf_csv_str(out, jscan_string(&j)); break;
 	case JSCAN_ARRAY:
-	case JSCAN_OBJECT:
-		buf_csv_str(out, arena_strndup(r->scratch, value.p, value.n));
-		break;
+	case JSCAN_OBJECT: buf_csv_str(out, arena_strndup(r->scratch, value.p, value.n)); break;
 	case JSCAN_BOOL:
-	case JSCAN_NUMBER:
-		buf_add(out, value.p, value.n);
-		break;
+	case JSCAN_NUMBER: buf_add(out, value.p, value.n); break;
 	case JSCAN_NULL:
-	case JSCAN_BAD:
-		break;
+	case JSCAN_BAD: break;
 	}
 }
 
@@ -172,8 +173,8 @@ static bool cell_text(const struct job *j, int key, struct buf *out)
 	const struct field *f = job_key(key);
 	struct buf words = BUF_INIT;
 
-	if (key >= JOB_FIELDS || (f->type != FT_TRES && f->type != FT_WHERE && f->type != FT_WORDS &&
-				  f->type != FT_MOMENTS))
+	if (key >= JOB_FIELDS || (f->type != FT_TRES && f->type != FT_WHERE &&
+				  f->type != FT_WORDS && f->type != FT_MOMENTS))
 		return false;
 	if (!has_bit(j->has, (size_t)key))
 		return true;
@@ -216,12 +217,10 @@ static void add_csv(struct rowout *r, const struct job *j, struct buf *out)
 }
 
 void rowout_add(struct rowout *r, const struct job *j, const struct step *steps, size_t n,
-	      struct buf *out)
+		struct buf *out)
 {
 	switch (r->format) {
-	case FORMAT_CSV:
-		add_csv(r, j, out);
-		break;
+	case FORMAT_CSV: add_csv(r, j, out); break;
 	case FORMAT_NDJSON:
 		job_encode_json(out, j, steps, n, &r->style);
 		buf_addc(out, '\n');

@@ -15,15 +15,15 @@ struct rowout {
 };
 
 /* args must live as long. */
-void rowout_init(struct rowout *r, enum answer_format format, const struct row_args *args, int64_t now,
-	       bool steps);
+void rowout_init(struct rowout *r, enum answer_format format, const struct row_args *args,
+		 int64_t now, bool steps);
 void rowout_fini(struct rowout *r);
 
 /* CSV's first line; nothing in the other formats. */
 void rowout_head(struct rowout *r, struct buf *out);
 /* One job: an object with what must stand before it, a line, or a record. */
 void rowout_add(struct rowout *r, const struct job *j, const struct step *steps, size_t n,
-	      struct buf *out);
+		struct buf *out);
 
 /* The columns that must be read for these keys (HAS_WORDS words; 0 = all). */
 void rowout_columns(const struct key_list *keys, uint64_t *ret_columns);

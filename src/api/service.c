@@ -26,8 +26,10 @@ int run_readyz(struct request *req, struct err *err)
 	ops_get_health(req->api->ops, &h);
 	bool ready = up && h.ingest.active;
 	req->reply.status = ready ? 200 : 503;
-	buf_printf(out, "{\"status\":\"%s\",\"database\":\"%s\",\"writer\":\"%s\",\"reads\":%s,"
-		   "\"records\":%s,\"detail\":", ready ? "ready" : "not ready", up ? "up" : "down",
+	buf_printf(out,
+		   "{\"status\":\"%s\",\"database\":\"%s\",\"writer\":\"%s\",\"reads\":%s,"
+		   "\"records\":%s,\"detail\":",
+		   ready ? "ready" : "not ready", up ? "up" : "down",
 		   h.ingest.active ? "active" : "standby", up ? "true" : "false",
 		   ready ? "true" : "false");
 	if (up)
@@ -57,10 +59,14 @@ int run_openapi(struct request *req, struct err *err)
 
 int run_ping(struct request *req, struct err *err)
 {
-	static const char *const proofs[] = { [PROOF_NONE] = "none", [PROOF_MUNGE] = "munge",
-					      [PROOF_PEER] = "peer", [PROOF_TOKEN] = "token" };
-	static const char *const roles[] = { [ROLE_ANONYMOUS] = "anonymous", [ROLE_USER] = "user",
-					     [ROLE_OPERATOR] = "operator", [ROLE_ADMIN] = "admin" };
+	static const char *const proofs[] = { [PROOF_NONE] = "none",
+					      [PROOF_MUNGE] = "munge",
+					      [PROOF_PEER] = "peer",
+					      [PROOF_TOKEN] = "token" };
+	static const char *const roles[] = { [ROLE_ANONYMOUS] = "anonymous",
+					     [ROLE_USER] = "user",
+					     [ROLE_OPERATOR] = "operator",
+					     [ROLE_ADMIN] = "admin" };
 	const struct identity *who = &req->who;
 	struct buf *out = &req->reply.body;
 

@@ -12,7 +12,7 @@ struct stream {
 	pthread_cond_t more;  /* bytes, or the end */
 	pthread_cond_t room;
 	size_t at, len; /* what is in the ring */
-	bool waiting; /* the reader */
+	bool waiting;	/* the reader */
 	bool ended;
 	bool failed;
 	bool gone;

@@ -28,9 +28,9 @@ void stream_free(struct stream *s);
 int stream_write(struct stream *s, const void *p, size_t n, struct err *err);
 
 enum stream_state {
-	STREAM_WHOLE,   /* all of it is here: stream_peek */
-	STREAM_LONGER,  /* the ring is full and more is to come */
-	STREAM_FAILED,  /* before anything was sent: err says why */
+	STREAM_WHOLE,  /* all of it is here: stream_peek */
+	STREAM_LONGER, /* the ring is full and more is to come */
+	STREAM_FAILED, /* before anything was sent: err says why */
 };
 /* Waits for the first of these. */
 enum stream_state stream_settle(struct stream *s, struct err *ret_err);

@@ -1,7 +1,7 @@
 #include "api/verdict.h"
 
 static const char *const names[] = {
-	[VERDICT_PENDING] = "pending", [VERDICT_ACCEPTED] = "accepted",
+	[VERDICT_PENDING] = "pending",	   [VERDICT_ACCEPTED] = "accepted",
 	[VERDICT_DUPLICATE] = "duplicate", [VERDICT_REFUSED] = "refused",
 	[VERDICT_PURGED] = "purged",
 };

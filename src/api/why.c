@@ -9,8 +9,8 @@
 
 /* What of the job stands beside the findings. */
 static const int keys[] = {
-	JOB_cluster, JOB_job_id, JOB_submit_at, JOB_user_name, JOB_name, JOB_state, JOB_start_at,
-	JOB_end_at,  JOB_exit,
+	JOB_cluster, JOB_job_id,   JOB_submit_at, JOB_user_name, JOB_name,
+	JOB_state,   JOB_start_at, JOB_end_at,	  JOB_exit,
 };
 
 struct reasons {

@@ -75,9 +75,10 @@ static void key_hint(const char *path, char *out, size_t size)
 	if (stat(path, &st) < 0)
 		snprintf(out, size, "; its key file %s: %s", path, strerror(errno));
 	else if ((st.st_mode & 066) != 0)
-		snprintf(out, size, "; its key file %s has mode %04o, and munged refuses keys that "
-			 "group or others may read or write: chmod 0600 it", path,
-			 (unsigned)(st.st_mode & 07777));
+		snprintf(out, size,
+			 "; its key file %s has mode %04o, and munged refuses keys that "
+			 "group or others may read or write: chmod 0600 it",
+			 path, (unsigned)(st.st_mode & 07777));
 }
 
 /* libmunge folds every failure to reach munged into one code; connecting once more tells which. */
@@ -114,15 +115,18 @@ static int refuse_munged(const struct munge_settings *settings, munge_ctx_t ctx,
 		cred->kind = CRED_NO_ACCESS;
 		return err_set(err, ERR_NO_AUTH, WHERE,
 			       "tallyd may not open munged's socket %s: wrong permissions of it or "
-			       "of a directory above it", path);
+			       "of a directory above it",
+			       path);
 	case ENOENT:
 		return err_set(err, ERR_NO_AUTH, WHERE,
 			       "no munged: its socket %s does not exist; start munged, or set the "
-			       "right path%s", path, hint);
+			       "right path%s",
+			       path, hint);
 	case ECONNREFUSED:
 		return err_set(err, ERR_NO_AUTH, WHERE,
 			       "no munged: nobody listens at %s, a munged that has ended left it; "
-			       "start munged%s", path, hint);
+			       "start munged%s",
+			       path, hint);
 	default:
 		cred->kind = CRED_TROUBLE;
 		return err_set(err, ERR_NO_AUTH, WHERE, "munged at %s does not answer: %s%s", path,
@@ -138,15 +142,18 @@ static int refuse_clock(const struct cred *cred, struct err *err)
 	iso(cred->encoded_at, made, sizeof(made));
 	iso(cred->decoded_at, now, sizeof(now));
 	if (cred->kind == CRED_REWOUND)
-		return err_set(err, ERR_UNAUTH, WHERE,
-			       "rewound credential: made at %s by the sender's clock, and here it is "
-			       "%s: the sender's clock is %" PRId64 " s ahead, munge allows %" PRId64
-			       " s; set both clocks right (NTP)", made, now, -apart, cred->ttl_s);
-	return err_set(err, ERR_UNAUTH, WHERE,
-		       "expired credential: made at %s by the sender's clock, and here it is %s, %"
-		       PRId64 " s later, but it was good for %" PRId64 " s: make one per request just "
-		       "before sending; if it was fresh, the clocks differ by %" PRId64 " s (NTP)",
-		       made, now, apart, cred->ttl_s, apart);
+		return err_set(
+			err, ERR_UNAUTH, WHERE,
+			"rewound credential: made at %s by the sender's clock, and here it is "
+			"%s: the sender's clock is %" PRId64 " s ahead, munge allows %" PRId64
+			" s; set both clocks right (NTP)",
+			made, now, -apart, cred->ttl_s);
+	return err_set(
+		err, ERR_UNAUTH, WHERE,
+		"expired credential: made at %s by the sender's clock, and here it is %s, %" PRId64
+		" s later, but it was good for %" PRId64 " s: make one per request just "
+		"before sending; if it was fresh, the clocks differ by %" PRId64 " s (NTP)",
+		made, now, apart, cred->ttl_s, apart);
 }
 
 static int refuse(const struct munge_settings *settings, munge_ctx_t ctx, munge_err_t code,
@@ -156,13 +163,13 @@ static int refuse(const struct munge_settings *settings, munge_ctx_t ctx, munge_
 
 	switch (cred->kind) {
 	case CRED_EXPIRED:
-	case CRED_REWOUND:
-		return refuse_clock(cred, err);
+	case CRED_REWOUND: return refuse_clock(cred, err);
 	case CRED_REPLAYED:
-		return err_set(err, ERR_UNAUTH, WHERE,
-			       "replayed credential (made at %s): it was used before; each request, "
-			       "and each new try, needs a credential of its own",
-			       iso(cred->encoded_at, made, sizeof(made)));
+		return err_set(
+			err, ERR_UNAUTH, WHERE,
+			"replayed credential (made at %s): it was used before; each request, "
+			"and each new try, needs a credential of its own",
+			iso(cred->encoded_at, made, sizeof(made)));
 	case CRED_WRONG_KEY:
 		return err_set(err, ERR_UNAUTH, WHERE,
 			       "invalid credential: made with another munge key than this host's, "
@@ -177,15 +184,14 @@ static int refuse(const struct munge_settings *settings, munge_ctx_t ctx, munge_
 	case CRED_NOT_FOR_US:
 		return err_set(err, ERR_UNAUTH, WHERE,
 			       "the credential may only be decoded by another uid or gid than "
-			       "tallyd's (uid %ld, gid %ld)", (long)geteuid(), (long)getegid());
-	case CRED_NO_MUNGED:
-		return refuse_munged(settings, ctx, cred, err);
+			       "tallyd's (uid %ld, gid %ld)",
+			       (long)geteuid(), (long)getegid());
+	case CRED_NO_MUNGED: return refuse_munged(settings, ctx, cred, err);
 	case CRED_OK:
 	case CRED_NO_ACCESS:
 	case CRED_TROUBLE:
 	case CRED_OTHER_REQUEST:
-	case CRED_KINDS:
-		break;
+	case CRED_KINDS: break;
 	}
 	const char *text = munge_ctx_strerror(ctx);
 	return err_set(err, ERR_NO_AUTH, WHERE, "munge: %s",
@@ -229,8 +235,9 @@ int cred_judge(const struct munge_settings *settings, const char *text, struct a
 			ret->payload = arena_strndup(arena, payload, (size_t)len);
 			ret->payload_len = (size_t)len;
 		}
-		*ret_who = (struct identity){ .proof = PROOF_MUNGE, .uid = uid, .gid = gid,
-					      .role = ROLE_USER };
+		*ret_who = (struct identity){
+			.proof = PROOF_MUNGE, .uid = uid, .gid = gid, .role = ROLE_USER
+		};
 	}
 	free(payload);
 	munge_ctx_destroy(ctx);
@@ -246,8 +253,10 @@ int cred_bind(struct cred *cred, const char *digest_hex, struct err *err)
 	if (n == strlen(digest_hex) && memcmp(cred->payload, digest_hex, n) == 0)
 		return 0;
 	cred->kind = CRED_OTHER_REQUEST;
-	return err_set(err, ERR_UNAUTH, WHERE,
-		       "the credential is good but not for this request: its payload must be %s, the "
-		       "lower-case hex SHA-256 of METHOD, newline, TARGET (with its query as sent), "
-		       "newline, BODY (as sent)", digest_hex);
+	return err_set(
+		err, ERR_UNAUTH, WHERE,
+		"the credential is good but not for this request: its payload must be %s, the "
+		"lower-case hex SHA-256 of METHOD, newline, TARGET (with its query as sent), "
+		"newline, BODY (as sent)",
+		digest_hex);
 }

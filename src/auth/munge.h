@@ -18,16 +18,16 @@ struct munge_settings {
 /* How judging ended; each has its own answer, log line and counter. */
 enum cred_kind {
 	CRED_OK,
-	CRED_EXPIRED,      /* too old: a slow request, or this clock is ahead */
-	CRED_REWOUND,      /* from the future: the sender's clock is ahead */
-	CRED_REPLAYED,     /* seen before */
-	CRED_WRONG_KEY,    /* made with another key, or changed on its way */
-	CRED_MALFORMED,    /* no credential at all */
-	CRED_UNSUPPORTED,  /* cipher, MAC or compression that this munged does not have */
-	CRED_NOT_FOR_US,   /* restricted to another uid or gid */
-	CRED_NO_MUNGED,    /* nobody listens at the socket */
-	CRED_NO_ACCESS,    /* the socket may not be opened */
-	CRED_TROUBLE,      /* munged or libmunge failed otherwise */
+	CRED_EXPIRED,	    /* too old: a slow request, or this clock is ahead */
+	CRED_REWOUND,	    /* from the future: the sender's clock is ahead */
+	CRED_REPLAYED,	    /* seen before */
+	CRED_WRONG_KEY,	    /* made with another key, or changed on its way */
+	CRED_MALFORMED,	    /* no credential at all */
+	CRED_UNSUPPORTED,   /* cipher, MAC or compression that this munged does not have */
+	CRED_NOT_FOR_US,    /* restricted to another uid or gid */
+	CRED_NO_MUNGED,	    /* nobody listens at the socket */
+	CRED_NO_ACCESS,	    /* the socket may not be opened */
+	CRED_TROUBLE,	    /* munged or libmunge failed otherwise */
 	CRED_OTHER_REQUEST, /* good, but made for another request (cred_bind) */
 	CRED_KINDS
 };
@@ -38,7 +38,7 @@ extern const char *const cred_kind_names[CRED_KINDS];
 struct cred {
 	enum cred_kind kind;
 	int64_t encoded_at, decoded_at, ttl_s; /* 0 when munge did not tell */
-	char *payload;                         /* arena; NUL follows; NULL = none */
+	char *payload;			       /* arena; NUL follows; NULL = none */
 	size_t payload_len;
 };
 

@@ -13,7 +13,8 @@ int peer_identity(int fd, struct identity *ret_who, struct err *err)
 	/* The overflow uid stands for somebody of another user namespace: nobody we know. */
 	if (peer.uid == (uid_t)-1)
 		return err_set(err, ERR_UNAUTH, NULL, "the unix socket's peer has no uid here");
-	*ret_who = (struct identity){ .proof = PROOF_PEER, .uid = peer.uid, .gid = peer.gid,
-				      .role = ROLE_USER };
+	*ret_who = (struct identity){
+		.proof = PROOF_PEER, .uid = peer.uid, .gid = peer.gid, .role = ROLE_USER
+	};
 	return 0;
 }

@@ -26,16 +26,17 @@ void ops_identify(const struct ops *ops, struct identity *who)
 	if (who->proof == PROOF_NONE || who->uid < 0)
 		return;
 	user_name(who);
-	who->controller = who->uid == 0 || who->uid == s->slurm_user_uid ||
-			  who->uid == s->started_by_uid;
+	who->controller =
+		who->uid == 0 || who->uid == s->slurm_user_uid || who->uid == s->started_by_uid;
 	who->role = who->controller ? ROLE_ADMIN : ROLE_USER;
 }
 
 static int unauthenticated(struct err *err)
 {
-	return err_set(err, ERR_UNAUTH, "Authorization",
-		       "this needs to know who asks: send \"Authorization: Munge <credential>\", or "
-		       "use the unix socket");
+	return err_set(
+		err, ERR_UNAUTH, "Authorization",
+		"this needs to know who asks: send \"Authorization: Munge <credential>\", or "
+		"use the unix socket");
 }
 
 int ops_may(const struct ops *ops, const struct identity *who, enum right right, struct err *err)
@@ -49,8 +50,9 @@ int ops_may(const struct ops *ops, const struct identity *who, enum right right,
 	if (right == RIGHT_RECORDS && !who->controller)
 		return err_set(err, ERR_DENIED, NULL,
 			       "uid %" PRId64 " may not send records; root, SlurmUser (uid %" PRId64
-			       ") and the user that started tallyd (uid %" PRId64 ") may", who->uid,
-			       ops->settings.slurm_user_uid, ops->settings.started_by_uid);
+			       ") and the user that started tallyd (uid %" PRId64 ") may",
+			       who->uid, ops->settings.slurm_user_uid,
+			       ops->settings.started_by_uid);
 	if (right == RIGHT_ADMIN && who->role < ROLE_ADMIN)
 		return err_set(err, ERR_DENIED, NULL, "uid %" PRId64 " is no administrator",
 			       who->uid);

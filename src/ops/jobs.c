@@ -13,7 +13,8 @@ static int check_range(const struct ops *ops, const struct identity *who,
 		return 0;
 	return err_set(err, ERR_DENIED, "start",
 		       "the window has %" PRId64 " s and MaxQueryTimeRange allows %" PRId64
-		       " s; ask for less at once, or by job id", end - f->start, most);
+		       " s; ask for less at once, or by job id",
+		       end - f->start, most);
 }
 
 /* With PrivateData=jobs an ordinary user sees own jobs and those of coordinated accounts. */
@@ -63,7 +64,8 @@ int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *fil
 		return -1;
 	/* Half an answer would look like a whole one. */
 	if (filter->subtree)
-		return err_set(err, ERR_INVALID, "subtree", "which accounts are below which is not "
+		return err_set(err, ERR_INVALID, "subtree",
+			       "which accounts are below which is not "
 			       "kept by this version; name each of them in account=");
 	restrict_to(ops, who, filter);
 	if (job_filter_prepare(filter, arena, err) < 0)

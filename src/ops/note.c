@@ -50,15 +50,16 @@ static bool owners_only(const uint64_t *has, const uint64_t *cleared)
 static int may_note(const struct identity *who, const struct target *t, const struct job *values,
 		    const uint64_t *cleared, struct err *err)
 {
-	bool own = t->uid >= 0 ? t->uid == who->uid :
-			       who->user[0] != '\0' && strcmp(t->user, who->user) == 0;
+	bool own = t->uid >= 0 ? t->uid == who->uid
+			       : who->user[0] != '\0' && strcmp(t->user, who->user) == 0;
 
 	if (who->role >= ROLE_OPERATOR)
 		return 0;
 	if (!own)
 		return err_set(err, ERR_DENIED, "id", "job %" PRId64 " is not yours", t->job_id);
 	if (!owners_only(values->has, cleared))
-		return err_set(err, ERR_DENIED, NULL, "the owner of a job may set comment, extra, "
+		return err_set(err, ERR_DENIED, NULL,
+			       "the owner of a job may set comment, extra, "
 			       "derived_comment and derived_exit; the rest is for operators");
 	return 0;
 }
@@ -68,8 +69,12 @@ static int note(struct ops *ops, const struct identity *who, const struct target
 {
 	struct arena *arena = arena_new();
 	const struct job_note put = {
-		.cluster = t->cluster, .job_id = t->job_id, .submit_at = t->submit_at,
-		.values = values, .cleared = cleared, .at = now,
+		.cluster = t->cluster,
+		.job_id = t->job_id,
+		.submit_at = t->submit_at,
+		.values = values,
+		.cleared = cleared,
+		.at = now,
 		.by = arena_printf(arena, "uid=%" PRId64 "(%s)", who->uid, who->user),
 	};
 	int rc = store_note_put(ops->store, &put, err);
@@ -79,8 +84,8 @@ static int note(struct ops *ops, const struct identity *who, const struct target
 }
 
 int ops_job_note(struct ops *ops, const struct identity *who, struct job_filter *filter,
-		 const struct job *values, const uint64_t *cleared, int64_t now, struct arena *arena,
-		 struct err *err)
+		 const struct job *values, const uint64_t *cleared, int64_t now,
+		 struct arena *arena, struct err *err)
 {
 	const struct job_page page = { .order = ORDER_JOB_ID, .limit = -1 };
 	struct target t = { 0 };
@@ -93,7 +98,8 @@ int ops_job_note(struct ops *ops, const struct identity *who, struct job_filter 
 	if (!t.found)
 		err_set(err, ERR_NOT_FOUND, "id", "no such job that you may see");
 	else if (t.several)
-		err_set(err, ERR_CONFLICT, "id", "that names several jobs; say cluster=, or the number "
+		err_set(err, ERR_CONFLICT, "id",
+			"that names several jobs; say cluster=, or the number "
 			"of one job");
 	else if (may_note(who, &t, values, cleared, err) == 0)
 		rc = note(ops, who, &t, values, cleared, now, err);

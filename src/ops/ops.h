@@ -11,17 +11,21 @@
 struct store;
 
 enum private_data { /* PrivateData of slurmdbd.conf, bits */
-	PRIVATE_ACCOUNTS = 1, PRIVATE_EVENTS = 2, PRIVATE_JOBS = 4, PRIVATE_RESERVATIONS = 8,
-	PRIVATE_USAGE = 16, PRIVATE_USERS = 32,
+		    PRIVATE_ACCOUNTS = 1,
+		    PRIVATE_EVENTS = 2,
+		    PRIVATE_JOBS = 4,
+		    PRIVATE_RESERVATIONS = 8,
+		    PRIVATE_USAGE = 16,
+		    PRIVATE_USERS = 32,
 };
 
 struct ops_settings {
 	/* The three that SIGHUP may change under a running request are atomic. */
 	_Atomic unsigned private_data;
-	_Atomic bool anonymous_reads;      /* AllowAnonymousReads */
+	_Atomic bool anonymous_reads;	   /* AllowAnonymousReads */
 	_Atomic int64_t max_query_range_s; /* MaxQueryTimeRange; 0 = none */
-	int64_t slurm_user_uid;      /* SlurmUser */
-	int64_t started_by_uid;      /* who started tallyd */
+	int64_t slurm_user_uid;		   /* SlurmUser */
+	int64_t started_by_uid;		   /* who started tallyd */
 	const char *default_cluster;
 };
 
@@ -80,8 +84,8 @@ int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *fil
  * (CONFLICT).  values: the fields with FF_NOTE to set; cleared: those to take away.  Its owner may,
  * within limits, and operators. */
 int ops_job_note(struct ops *ops, const struct identity *who, struct job_filter *filter,
-		 const struct job *values, const uint64_t *cleared, int64_t now, struct arena *arena,
-		 struct err *err);
+		 const struct job *values, const uint64_t *cleared, int64_t now,
+		 struct arena *arena, struct err *err);
 
 /* See store/cluster_read.h. */
 struct cluster_info;

@@ -19,7 +19,10 @@ static int try_again(struct ops *ops, const struct identity *who, const char *js
 	const struct record_defaults defaults = { .cluster = ops->settings.default_cluster };
 	struct record *rec = ARENA_NEW(arena, struct record);
 	struct batch batch = {
-		.records = rec, .verdicts = ret, .n = 1, .bytes = len + sizeof(*rec),
+		.records = rec,
+		.verdicts = ret,
+		.n = 1,
+		.bytes = len + sizeof(*rec),
 		.source = "replay",
 		.who = arena_printf(arena, "uid=%" PRId64 "(%s)", who->uid, who->user),
 	};
@@ -40,8 +43,10 @@ int ops_quarantine_replay(struct ops *ops, const struct identity *who, int64_t i
 	    store_quarantine_get(ops->store, id, arena, &q, err) < 0)
 		return -1;
 	if (q.replayed_at != 0)
-		return err_set(err, ERR_CONFLICT, "id", "record %" PRId64 " was replayed and taken "
-			       "already", id);
+		return err_set(err, ERR_CONFLICT, "id",
+			       "record %" PRId64 " was replayed and taken "
+			       "already",
+			       id);
 	const char *json = mended != NULL ? mended : q.raw;
 	size_t len = mended != NULL ? mended_len : q.raw_len;
 	if (try_again(ops, who, json, len, arena, ret, ret_retry_after_s, err) < 0)

@@ -14,7 +14,8 @@ static void statement_text(struct buf *sql)
 {
 	int n = 6;
 
-	buf_adds(sql, "INSERT INTO job_note AS old (cluster, job_id, submit_at, noted_by, noted_at");
+	buf_adds(sql,
+		 "INSERT INTO job_note AS old (cluster, job_id, submit_at, noted_by, noted_at");
 	for (size_t i = 0; i < JOB_FIELDS; i++)
 		if (is_note(&job_fields[i]))
 			buf_printf(sql, ", %s", job_fields[i].name);
@@ -31,7 +32,8 @@ static void statement_text(struct buf *sql)
 	for (size_t i = 0; i < JOB_FIELDS; i++)
 		if (is_note(&job_fields[i])) {
 			const char *name = job_fields[i].name;
-			buf_printf(sql, ", %s = CASE WHEN $%d::boolean THEN excluded.%s ELSE old.%s END",
+			buf_printf(sql,
+				   ", %s = CASE WHEN $%d::boolean THEN excluded.%s ELSE old.%s END",
 				   name, n, name, name);
 			n += 2;
 		}

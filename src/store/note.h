@@ -10,7 +10,8 @@ struct job_note {
 	const char *cluster;
 	int64_t job_id, submit_at;
 	const struct job *values; /* the fields with FF_NOTE that it has are written */
-	/* Fields (HAS_WORDS words) whose note is taken away, so that the record's value shows again. */
+	/* Fields (HAS_WORDS words) whose note is taken away, so that the record's value shows
+	 * again. */
 	const uint64_t *cleared;
 	const char *by;
 	int64_t at;

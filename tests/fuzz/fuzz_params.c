@@ -1,5 +1,5 @@
-/* The query string and the JSON body of a question: no crash, and a refusal is an INVALID that names
- * its parameter. */
+/* The query string and the JSON body of a question: no crash, and a refusal is an INVALID that
+ * names its parameter. */
 #include "fuzz.h"
 
 #include "api/args.h"

@@ -9,7 +9,11 @@
 #include "base/clock.h"
 
 static const struct api_settings settings = {
-	.max_connections = 3, .idle_s = 2, .first_s = 1, .grace_s = 1, .min_rate = 1000,
+	.max_connections = 3,
+	.idle_s = 2,
+	.first_s = 1,
+	.grace_s = 1,
+	.min_rate = 1000,
 };
 
 /* A connection and the peer's end of it. */

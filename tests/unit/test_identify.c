@@ -16,7 +16,8 @@ static const struct identity callers[WHOS] = {
 
 static struct ops ops_with(bool anonymous)
 {
-	return (struct ops){ .settings = { .anonymous_reads = anonymous, .slurm_user_uid = 64030,
+	return (struct ops){ .settings = { .anonymous_reads = anonymous,
+					   .slurm_user_uid = 64030,
 					   .started_by_uid = 64031 } };
 }
 
@@ -33,8 +34,9 @@ static void identities(void **state)
 		snprintf(who.user, sizeof(who.user), "root");
 		ops_identify(&ops, &who);
 		assert_int_equal(who.controller, i >= SLURM_USER);
-		assert_int_equal(who.role, i == NOBODY ? ROLE_ANONYMOUS :
-					   i == USER   ? ROLE_USER : ROLE_ADMIN);
+		assert_int_equal(who.role, i == NOBODY ? ROLE_ANONYMOUS
+					   : i == USER ? ROLE_USER
+						       : ROLE_ADMIN);
 		assert_string_equal(who.user, i == ROOT ? "root" : "");
 	}
 }
@@ -77,10 +79,11 @@ static void problems_are_json_whatever_is_in_them(void **state)
 	(void)state;
 	err_set(&err, ERR_NOT_FOUND, "na\"me", "no \"%s\"\n", "x\x01");
 	problem_print(&err, "1f", &out);
-	assert_string_equal(buf_str(&out),
-			    "{\"type\":\"urn:tally:problem:not-found\",\"title\":\"not found\","
-			    "\"status\":404,\"detail\":\"no \\\"x\\u0001\\\"\\n\",\"field\":\"na\\\"me\","
-			    "\"hint\":\"check the name or the number\",\"request\":\"1f\"}");
+	assert_string_equal(
+		buf_str(&out),
+		"{\"type\":\"urn:tally:problem:not-found\",\"title\":\"not found\","
+		"\"status\":404,\"detail\":\"no \\\"x\\u0001\\\"\\n\",\"field\":\"na\\\"me\","
+		"\"hint\":\"check the name or the number\",\"request\":\"1f\"}");
 	buf_clear(&out);
 	err_set(&err, ERR_GONE, NULL, "away");
 	problem_print(&err, "", &out);

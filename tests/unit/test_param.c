@@ -247,14 +247,16 @@ static void what_is_wrong_names_the_parameter_and_the_forms(void **state)
 
 static void broken_escapes(void **state)
 {
-	static const char *const texts[] = { "%", "%4", "%zz", "%00", "a%", "%ff", "%c3", "%c3%28" };
+	static const char *const texts[] = {
+		"%", "%4", "%zz", "%00", "a%", "%ff", "%c3", "%c3%28"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct err err = { 0 };
 		const char *out;
-		assert_int_equal(percent_decode(texts[i], strlen(texts[i]), true, arena, &out, &err),
-				 -1);
+		assert_int_equal(
+			percent_decode(texts[i], strlen(texts[i]), true, arena, &out, &err), -1);
 		assert_int_equal(err.code, ERR_INVALID);
 	}
 }
@@ -265,7 +267,8 @@ static struct jobs_args *from_json(const char *json, int want, struct err *err)
 	void *args;
 
 	assert_int_equal(params_parse(&params_JOBS, NULL, &ctx, &args, err), 0);
-	assert_int_equal(params_parse_json(&params_JOBS, json, strlen(json), &ctx, args, err), want);
+	assert_int_equal(params_parse_json(&params_JOBS, json, strlen(json), &ctx, args, err),
+			 want);
 	return args;
 }
 
@@ -295,9 +298,21 @@ static void json_says_the_same(void **state)
 static void json_that_is_wrong(void **state)
 {
 	static const char *const bodies[] = {
-		"", "[]", "{", "{}x", "12", "{\"nope\":1}", "{\"job\":{}}", "{\"job\":[[1]]}",
-		"{\"limit\":[1]}", "{\"limit\":1.5}", "{\"state\":[\"X\"]}", "{\"user\":[\"\\u0000\"]}",
-		"{\"user\":[\"\\ud800\"]}", "{\"start\":\"2026-08-21T17:38:00\"}", "{\"job\":[1,]}",
+		"",
+		"[]",
+		"{",
+		"{}x",
+		"12",
+		"{\"nope\":1}",
+		"{\"job\":{}}",
+		"{\"job\":[[1]]}",
+		"{\"limit\":[1]}",
+		"{\"limit\":1.5}",
+		"{\"state\":[\"X\"]}",
+		"{\"user\":[\"\\u0000\"]}",
+		"{\"user\":[\"\\ud800\"]}",
+		"{\"start\":\"2026-08-21T17:38:00\"}",
+		"{\"job\":[1,]}",
 	};
 
 	(void)state;

@@ -28,8 +28,13 @@ static void put(const struct job *values, int clear, const char *by)
 {
 	uint64_t cleared[HAS_WORDS] = { 0 };
 	const struct job_note note = {
-		.cluster = "c1", .job_id = 7, .submit_at = 1700000000, .values = values,
-		.cleared = cleared, .by = by, .at = 1700000100,
+		.cluster = "c1",
+		.job_id = 7,
+		.submit_at = 1700000000,
+		.values = values,
+		.cleared = cleared,
+		.by = by,
+		.at = 1700000100,
 	};
 
 	if (clear >= 0)

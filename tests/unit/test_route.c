@@ -46,8 +46,8 @@ static void addresses_find_their_row(void **state)
 		const char *values[ROUTE_VARIABLES] = { NULL };
 		const struct route *route;
 		struct err err = { 0 };
-		if (route_find(rows[i].method, rows[i].path, strlen(rows[i].path), arena, &route, values,
-			       &err) < 0)
+		if (route_find(rows[i].method, rows[i].path, strlen(rows[i].path), arena, &route,
+			       values, &err) < 0)
 			fail_msg("%s %s: %s", rows[i].method, rows[i].path, err.text);
 		assert_string_equal(route->name, rows[i].name);
 		if (rows[i].value != NULL)
@@ -85,8 +85,9 @@ static void what_is_no_address(void **state)
 		const char *values[ROUTE_VARIABLES] = { NULL };
 		const struct route *route;
 		struct err err = { 0 };
-		assert_int_equal(route_find(rows[i].method, rows[i].path, strlen(rows[i].path), arena,
-					    &route, values, &err), -1);
+		assert_int_equal(route_find(rows[i].method, rows[i].path, strlen(rows[i].path),
+					    arena, &route, values, &err),
+				 -1);
 		assert_int_equal(err.code, rows[i].want);
 		if (strstr(err.text, rows[i].says) == NULL)
 			fail_msg("%s %s: \"%s\"", rows[i].method, rows[i].path, err.text);

@@ -53,7 +53,8 @@ static const char *rows(enum answer_format format, const struct row_args *args, 
 }
 
 /* One record of RFC 4180 into cells (NULL for an empty cell without quotes); where the next is. */
-static const char *csv_record(const char *at, struct arena *arena, const char **cells, size_t *ret_n)
+static const char *csv_record(const char *at, struct arena *arena, const char **cells,
+			      size_t *ret_n)
 {
 	*ret_n = 0;
 	for (;;) {
@@ -83,8 +84,20 @@ static const char *csv_record(const char *at, struct arena *arena, const char **
 static void any_name_comes_back_from_csv(void **state)
 {
 	static const char *const names[] = {
-		"a|b", "f20\n", "g\r", "x'); drop table jobs;--", "50%_\\", "say \"hi\"", ",", "\"",
-		"", " blank ", "d\xc3\xa9" "d\xc3\xa9 job", "\x1b[31mred\x1b[0m\t\a\x7f", "a,b,c\r\n\"d\"",
+		"a|b",
+		"f20\n",
+		"g\r",
+		"x'); drop table jobs;--",
+		"50%_\\",
+		"say \"hi\"",
+		",",
+		"\"",
+		"",
+		" blank ",
+		"d\xc3\xa9"
+		"d\xc3\xa9 job",
+		"\x1b[31mred\x1b[0m\t\a\x7f",
+		"a,b,c\r\n\"d\"",
 	};
 	static const char *const keys[] = { "job_id", "name", "work_dir" };
 	struct arena *arena = arena_new();
@@ -127,19 +140,20 @@ static void ndjson_is_a_line_a_row(void **state)
 static void columns_come_in_the_order_asked_for(void **state)
 {
 	static const char *const keys[] = {
-		"state", "job_id", "exit_code", "tres_alloc", "timelimit", "start", "eligible",
-		"elapsed_s", "failed",
+		"state", "job_id",   "exit_code", "tres_alloc", "timelimit",
+		"start", "eligible", "elapsed_s", "failed",
 	};
 	struct job j = sample("n");
 	struct row_args args;
 
 	(void)state;
 	want(&args, keys, ARRAY_LEN(keys));
-	assert_string_equal(rows(FORMAT_CSV, &args, &j, 1),
-			    "state,job_id,exit_code,exit_signal,tres_alloc,timelimit,start,eligible,"
-			    "elapsed_s,failed\r\n"
-			    "FAILED,101,1,0,\"cpu=4,gres/gpu:a100=2,mem=8000\",unlimited,"
-			    "2023-11-14T22:13:20Z,,60,true\r\n");
+	assert_string_equal(
+		rows(FORMAT_CSV, &args, &j, 1),
+		"state,job_id,exit_code,exit_signal,tres_alloc,timelimit,start,eligible,"
+		"elapsed_s,failed\r\n"
+		"FAILED,101,1,0,\"cpu=4,gres/gpu:a100=2,mem=8000\",unlimited,"
+		"2023-11-14T22:13:20Z,,60,true\r\n");
 	args.epoch = true;
 	assert_non_null(strstr(rows(FORMAT_CSV, &args, &j, 1), ",1700000000,,60,true\r\n"));
 }
