@@ -41,7 +41,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build-fuzz/%)
 
 .DEFAULT_GOAL := build
-.PHONY: help run check build man unit integration asan tsan fuzz bench lint format compdb install clean deps
+.PHONY: help run check build man unit integration asan tsan fuzz bench lint analyze format compdb install clean deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ bench: build $(BUILD)/bench/load ## measured ratios to bare PostgreSQL (BENCH_JO
 
 lint: ## floors, banned calls, generated files, contract, static analysis
 	@tests/lint
+
+analyze: ## the clang analyzer over every source (minutes)
+	@tests/lint analyzer
 
 format: ## clang-format over the C sources (tables fenced off)
 	clang-format-14 -i $(wildcard src/*.c src/*/*.[ch] tests/unit/*.c tests/fuzz/*.c)

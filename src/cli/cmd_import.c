@@ -179,12 +179,13 @@ static int import_path(struct importer *im, const char *path, struct err *err)
 
 	if (input_open(path, &input, err) < 0)
 		return -1;
-	im->input = &input;
+	im->input = &input; // cppcheck-suppress autoVariables ; for as long as it is there
 	im->counts = (struct import_counts){ 0 };
 	progress_begin(&im->progress, input.name, "records");
 	rc = convert(im, err);
 	progress_clear(&im->progress);
 	add_counts(&im->total, &im->counts);
+	im->input = NULL;
 	input_close(&input);
 	return rc;
 }

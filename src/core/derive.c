@@ -46,7 +46,7 @@ static bool mended(const struct field *fields, size_t n, const uint64_t *has, co
 		if (!has_bit(has, f) || !field_is_text(fields[f].type))
 			continue;
 		memcpy(&text, base + fields[f].offset, sizeof(text));
-		if (strchr(text, replacement[0]) != NULL && strstr(text, replacement) != NULL)
+		if (strstr(text, replacement) != NULL)
 			return true;
 	}
 	return false;

@@ -362,10 +362,10 @@ static void settle_elapsed(const struct check *c)
 
 	if (!job_has(j, rec_elapsed))
 		return;
-	if (c->rec->kind == REC_JOB_START || j->rec_elapsed < 0)
-		job_unset(j, rec_elapsed);
-	else if (job_has(j, start_at) && job_has(j, end_at) &&
-		 (job_has(j, moments) || j->rec_elapsed >= j->end_at - j->start_at))
+	bool lasts = c->rec->kind != REC_JOB_START && j->rec_elapsed >= 0;
+	bool follows = job_has(j, start_at) && job_has(j, end_at) &&
+		       (job_has(j, moments) || j->rec_elapsed >= j->end_at - j->start_at);
+	if (!lasts || follows)
 		job_unset(j, rec_elapsed);
 }
 

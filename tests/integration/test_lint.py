@@ -49,12 +49,12 @@ PLANTED = [
      "      responses: {'200': {description: x}}\n", "operationId is missing"),
     ("cppcheck", "src/core/bad.c", HEAD + "int f(void);\nint f(void)\n{\n\tint a[2];\n\n\ta[0] = 1;\n\treturn a[2];\n}\n",
      "out of bounds"),
-    ("tidy", "src/core/bad.c", HEAD + "#include <stdlib.h>\nint f(int n);\nint f(int n)\n{\n\tchar *p = malloc(4);\n\n"
+    ("analyzer", "src/core/bad.c", HEAD + "#include <stdlib.h>\nint f(int n);\nint f(int n)\n{\n\tchar *p = malloc(4);\n\n"
      "\tif (n && p)\n\t\tp[0] = 1;\n\treturn n;\n}\n", "leak"),
     ("tidy", "src/core/bad.c", HEAD + "#include <string.h>\nint f(const char *a);\nint f(const char *a)\n{\n"
      "\tif (strcmp(a, \"x\"))\n\t\treturn 1;\n\treturn sizeof(sizeof(a)) > 1;\n}\n", "bugprone"),
 ]
-NEEDS = {"cppcheck": "cppcheck", "tidy": "clang-tidy-19"}
+NEEDS = {"cppcheck": "cppcheck", "tidy": "clang-tidy-19", "analyzer": "clang-tidy-19"}
 
 
 @pytest.fixture(scope="module", name="copy")
