@@ -5,11 +5,15 @@
 #include "ingest/names.h"
 #include "store/partition.h"
 #include "store/registry.h"
+#include "store/tree_ensure.h"
 
 #include "base/clock.h"
 
 /* An administrator may take a cluster away; records of it are refused at most so much later. */
 #define CLUSTERS_FRESH_MS 2000
+
+/* Users, accounts, partitions, QOS and wckeys together, before it begins anew. */
+#define PLACES_MOST 200000
 
 struct catalog {
 	bool register_clusters;
@@ -17,6 +21,8 @@ struct catalog {
 	int64_t clusters_read_ms; /* 0 = never */
 	struct names tres;
 	bool tres_read;
+	struct names placed; /* whose place in the tree has been looked up */
+	struct tree *tree;
 	struct span span;
 	bool span_read;
 	int *months; /* whose partitions are there */
@@ -35,6 +41,7 @@ void catalog_forget(struct catalog *c)
 {
 	names_clear(&c->clusters);
 	names_clear(&c->tres);
+	names_clear(&c->placed);
 	c->clusters_read_ms = 0;
 	c->tres_read = c->span_read = false;
 	c->n_months = 0;
@@ -46,6 +53,8 @@ void catalog_free(struct catalog *c)
 		return;
 	names_fini(&c->clusters);
 	names_fini(&c->tres);
+	names_fini(&c->placed);
+	tree_unref(c->tree);
 	free(c->months);
 	free(c);
 }
@@ -53,6 +62,11 @@ void catalog_free(struct catalog *c)
 const struct span *catalog_span(const struct catalog *c)
 {
 	return &c->span;
+}
+
+const struct tree *catalog_tree(const struct catalog *c)
+{
+	return c->tree;
 }
 
 /* What is at work here. */
@@ -302,6 +316,118 @@ static int prepare_tres(const struct prepare *p)
 	return rc < 0 ? -1 : 0;
 }
 
+/* ---- the account tree */
+
+/* A record that ends or suspends a job names nobody: who it is was told at its start. */
+static bool names_anybody(const struct job *j)
+{
+	return job_has(j, user_name) || job_has(j, account) || job_has(j, uid) ||
+	       job_has(j, assoc_id);
+}
+
+static struct draft_need need_of(const struct record *rec)
+{
+	const struct job *j = &rec->job;
+
+	return (struct draft_need){
+		.cluster = rec->cluster,
+		.who = { .assoc_id = job_get(j, assoc_id, 0),
+			 .account = job_get(j, account, ""),
+			 .user = job_get(j, user_name, ""),
+			 .partition = job_get(j, partition, "") },
+		.uid = job_get(j, uid, -1),
+		.wckey = job_get(j, wckey, ""),
+		.qos = job_get(j, qos, ""),
+	};
+}
+
+/* Everything of it that can make a difference. */
+static void need_name(const struct draft_need *need, struct buf *out)
+{
+	buf_clear(out);
+	buf_printf(out, "%s\1%" PRId64 "\1%" PRId64 "\1%s\1%s\1%s\1%s\1%s", need->cluster,
+		   need->who.assoc_id, need->uid, need->who.account, need->who.user,
+		   need->who.partition, need->wckey, need->qos);
+}
+
+/* Is it of a job whose place has not been looked up? */
+static bool is_new(const struct prepare *p, const struct item *it, struct draft_need *ret_need,
+		   struct buf *name)
+{
+	if (it->outcome == VERDICT_REFUSED || !item_is_of_job(it) || it->held ||
+	    !names_anybody(&it->rec->job))
+		return false;
+	*ret_need = need_of(it->rec);
+	need_name(ret_need, name);
+	return !names_has(&p->c->placed, name->data, name->len);
+}
+
+static int ensure_places(const struct prepare *p, const struct draft_need *needs, size_t n)
+{
+	if (obstacle_stands(p->obs, OBSTACLE_TREE, 0, p->now_ms))
+		return 1;
+	if (tree_ensure(p->tx, p->epoch, needs, n, time(NULL), &p->c->tree, p->err) < 0) {
+		/* A value the database does not take is for the records' own transaction to find. */
+		if (write_fault(p->tx) != FAULT_DATA)
+			return met(p, OBSTACLE_TREE, 0);
+		write_rollback(p->tx);
+	}
+	obstacle_gone(p->obs, OBSTACLE_TREE, 0);
+	return 0;
+}
+
+/* Each once, as they come. */
+static size_t collect_needs(const struct prepare *p, struct draft_need *needs, struct names *seen)
+{
+	struct buf name = BUF_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (!is_new(p, p->items[i], &needs[n], &name) ||
+		    names_has(seen, name.data, name.len))
+			continue;
+		names_add(seen, name.data, name.len);
+		n++;
+	}
+	buf_fini(&name);
+	return n;
+}
+
+static void hold_new(const struct prepare *p)
+{
+	struct buf name = BUF_INIT;
+	struct draft_need need;
+
+	for (size_t i = 0; i < p->n; i++)
+		p->items[i]->held |= is_new(p, p->items[i], &need, &name);
+	buf_fini(&name);
+}
+
+static void know_places(struct names *placed, const struct names *seen)
+{
+	if (placed->n > PLACES_MOST)
+		names_clear(placed);
+	for (size_t i = 0; i < seen->cap; i++)
+		if (seen->v[i] != NULL)
+			names_add(placed, seen->v[i], strlen(seen->v[i]));
+}
+
+/* Those whose place is not known to be there wait while somebody changes the tree. */
+static int prepare_tree(const struct prepare *p)
+{
+	struct draft_need *needs = ARENA_ARRAY(p->arena, struct draft_need, p->n + 1);
+	struct names seen = { 0 };
+	size_t n = collect_needs(p, needs, &seen);
+	int rc = n > 0 ? ensure_places(p, needs, n) : 0;
+
+	if (rc == 0)
+		know_places(&p->c->placed, &seen);
+	if (rc > 0)
+		hold_new(p);
+	names_fini(&seen);
+	return rc < 0 ? -1 : 0;
+}
+
 /* ---- months */
 
 static bool month_known(const struct catalog *c, int month)
@@ -403,7 +529,8 @@ int catalog_prepare(struct catalog *c, struct write_tx *tx, int64_t epoch, struc
 {
 	const struct prepare p = { c, tx, epoch, obs, items, n, arena, monotonic_ms(), err };
 
-	if (prepare_clusters(&p) < 0 || prepare_tres(&p) < 0 || prepare_months(&p) < 0) {
+	if (prepare_clusters(&p) < 0 || prepare_tres(&p) < 0 || prepare_tree(&p) < 0 ||
+	    prepare_months(&p) < 0) {
 		write_rollback(tx);
 		return -1;
 	}

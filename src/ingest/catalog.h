@@ -1,5 +1,5 @@
 /* ingest/catalog.h: what must be in the database before records can be written: their clusters,
- * the names of their TRES, the partitions of their months.  What is missing is made in short
+ * the names of their TRES, their place in the account tree, the partitions of their months.  What is missing is made in short
  * transactions of its own; what is known to be there costs a look-up in memory. */
 #ifndef TALLY_INGEST_CATALOG_H
 #define TALLY_INGEST_CATALOG_H
@@ -18,6 +18,10 @@ void catalog_forget(struct catalog *c);
 
 /* As of the last catalog_prepare. */
 const struct span *catalog_span(const struct catalog *c);
+
+/* The account tree, in which each of the items then prepared has a place; NULL before the first. */
+struct tree;
+const struct tree *catalog_tree(const struct catalog *c);
 
 /* Prepares what the items need and sets their month.  An item whose need cannot be met now is held
  * (and the obstacle noted), one whose cluster is unknown is refused (why lies in the arena).

@@ -14,6 +14,7 @@ enum obstacle_kind {
 	OBSTACLE_EVENTS,
 	OBSTACLE_QUARANTINE,
 	OBSTACLE_REGISTRY, /* clusters and TRES that are not known yet */
+	OBSTACLE_TREE,     /* accounts, users, QOS and wckeys that are not */
 };
 
 struct obstacle {

@@ -64,25 +64,25 @@ int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, i
 
 /* "gres/gpu:a100" is type "gres", name "gpu:a100".  Ids are given in the order of the names, and
  * none is lost on a name that is there already. */
+const struct statement registry_tres_add = {
+	"tres_add", "INSERT INTO tres (id, type, name) "
+		    "SELECT nextval('tres_id'), type, name FROM ("
+		    "SELECT split_part(t, '/', 1) AS type, "
+		    "substr(t, length(split_part(t, '/', 1)) + 2) AS name "
+		    "FROM unnest($1::text[]) AS t) AS want "
+		    "WHERE NOT EXISTS (SELECT 1 FROM tres "
+		    "WHERE tres.type = want.type AND tres.name = want.name) "
+		    "ORDER BY type COLLATE \"C\", name COLLATE \"C\" "
+		    "ON CONFLICT (type, name) DO NOTHING"
+};
+
 int registry_add_tres(struct write_tx *tx, int64_t epoch, const char *const *names, size_t n,
 		      struct err *err)
 {
-	static const struct statement st = {
-		"tres_add", "INSERT INTO tres (id, type, name) "
-			    "SELECT nextval('tres_id'), type, name FROM ("
-			    "SELECT split_part(t, '/', 1) AS type, "
-			    "substr(t, length(split_part(t, '/', 1)) + 2) AS name "
-			    "FROM unnest($1::text[]) AS t) AS want "
-			    "WHERE NOT EXISTS (SELECT 1 FROM tres "
-			    "WHERE tres.type = want.type AND tres.name = want.name) "
-			    "ORDER BY type COLLATE \"C\", name COLLATE \"C\" "
-			    "ON CONFLICT (type, name) DO NOTHING"
-	};
-
 	if (write_begin(tx, epoch, NULL, err) < 0)
 		return -1;
 	bin_text_array(write_args(tx), names, n);
-	if (write_run(tx, &st, NULL, err) < 0)
+	if (write_run(tx, &registry_tres_add, NULL, err) < 0)
 		return -1;
 	return write_commit(tx, err);
 }

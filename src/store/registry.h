@@ -7,6 +7,9 @@
 
 #include "store/write_tx.h"
 
+/* $1: names; the way every TRES gets its number. */
+extern const struct statement registry_tres_add;
+
 typedef void registry_name(const char *name, void *arg);
 
 int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struct err *err);

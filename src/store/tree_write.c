@@ -2,6 +2,8 @@
 
 #include "store/binrow.h"
 #include "store/pg.h"
+#include "store/registry.h"
+#include "store/tree_rows.h"
 
 struct tree_tx {
 	struct store *store;
@@ -74,7 +76,9 @@ struct tree *tree_tx_tree(struct tree_tx *tx, struct tree_cache *cache, struct e
 	return t != NULL ? t : tree_read(tx->pg, err);
 }
 
-/* ---- rows */
+/* ---- rows
+
+ * On any connection whose transaction holds tree_version. */
 
 static const char *sql_type(const struct field *f)
 {
@@ -149,19 +153,19 @@ static void upsert_text(struct buf *sql, enum entity_kind kind)
 		add_conflict(sql, kind);
 }
 
-static int upsert(struct tree_tx *tx, enum entity_kind kind, const void *const *rows, size_t n,
-		  struct err *err)
+static int upsert(struct pg *pg, int64_t version, enum entity_kind kind,
+		  const void *const *rows, size_t n, struct err *err)
 {
 	struct buf sql = BUF_INIT, args = BUF_INIT;
 	int rc;
 
 	upsert_text(&sql, kind);
 	if (is_versioned(kind))
-		bin_i64(&args, tx->version);
+		bin_i64(&args, version);
 	for (size_t i = 0; i < entities[kind].n; i++)
 		if (is_written(kind, i))
 			bin_entity_array(&args, &entities[kind], i, rows, n);
-	rc = pg_run_once(tx->pg, buf_str(&sql), &args, NULL, err);
+	rc = pg_run_once(pg, buf_str(&sql), &args, NULL, err);
 	buf_fini(&args);
 	buf_fini(&sql);
 	return rc;
@@ -191,26 +195,26 @@ static const char periods[] =
 	"  account = excluded.account, shares = excluded.shares, deleted = excluded.deleted, "
 	"  changed = excluded.changed";
 
-static int write_periods(struct tree_tx *tx, const void *const *rows, size_t n, int64_t now,
-			 struct err *err)
+static int write_periods(struct pg *pg, int64_t version, const void *const *rows, size_t n,
+			 int64_t now, struct err *err)
 {
 	static const enum assoc_field columns[] = { ASSOC_cluster, ASSOC_id,	 ASSOC_parent_id,
 						    ASSOC_account, ASSOC_shares, ASSOC_deleted };
 	struct buf args = BUF_INIT;
 	int rc;
 
-	bin_i64(&args, tx->version);
+	bin_i64(&args, version);
 	bin_i64(&args, now);
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		bin_entity_array(&args, &entities[ENTITY_ASSOC], columns[i], rows, n);
-	rc = pg_run_once(tx->pg, periods, &args, NULL, err);
+	rc = pg_run_once(pg, periods, &args, NULL, err);
 	buf_fini(&args);
 	return rc;
 }
 
 /* ---- what controllers are told */
 
-static int write_outbox(struct tree_tx *tx, const struct outbox_row *rows, size_t n,
+static int write_outbox(struct pg *pg, int64_t version, const struct outbox_row *rows, size_t n,
 			struct err *err)
 {
 	static const char sql[] = "INSERT INTO outbox (version, kind, cluster, id, body) "
@@ -221,52 +225,96 @@ static int write_outbox(struct tree_tx *tx, const struct outbox_row *rows, size_
 	struct buf args = BUF_INIT;
 	int rc;
 
-	bin_i64(&args, tx->version);
+	bin_i64(&args, version);
 	bin_text_column(&args, &rows->kind, sizeof(*rows), n);
 	bin_text_column(&args, &rows->cluster, sizeof(*rows), n);
 	bin_i64_column(&args, &rows->id, sizeof(*rows), n);
 	bin_text_column(&args, &rows->body, sizeof(*rows), n);
-	rc = pg_run_once(tx->pg, sql, &args, NULL, err);
+	rc = pg_run_once(pg, sql, &args, NULL, err);
 	buf_fini(&args);
 	return rc;
 }
 
 /* ---- all of it */
 
-static int count_version(struct tree_tx *tx, struct err *err)
+static int count_version(struct pg *pg, int64_t *ret, struct err *err)
 {
 	static const struct statement count = {
 		"tree_count", "UPDATE tree_version SET version = version + 1 RETURNING version"
 	};
 	PGresult *r;
 
-	if (tx->counted)
-		return 0;
-	if (pg_run(tx->pg, &count, NULL, &r, err) < 0)
+	if (pg_run(pg, &count, NULL, &r, err) < 0)
 		return -1;
-	tx->version = bin_read_i64(r, 0, 0);
-	tx->counted = true;
+	*ret = bin_read_i64(r, 0, 0);
 	PQclear(r);
 	return 0;
 }
 
-int tree_tx_write(struct tree_tx *tx, const struct tree_changes *changes, int64_t now,
-		  struct err *err)
+static int write_kind(struct pg *pg, int64_t version, enum entity_kind kind,
+		      const struct draft_row *rows, size_t n, int64_t now, struct arena *arena,
+		      struct err *err)
 {
-	const void *const *assocs = changes->rows[ENTITY_ASSOC];
+	const void **list = ARENA_ARRAY(arena, const void *, n + 1);
+	size_t k = 0;
 
-	if (count_version(tx, err) < 0)
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].kind == kind)
+			list[k++] = rows[i].now;
+	if (k == 0)
+		return 0;
+	if (upsert(pg, version, kind, list, k, err) < 0)
 		return -1;
+	return kind == ENTITY_ASSOC ? write_periods(pg, version, list, k, now, err) : 0;
+}
+
+static int write_log(struct pg *pg, int64_t version, const struct draft_row *rows, size_t n,
+		     const struct draft_actor *actor, struct arena *arena, struct err *err)
+{
+	const void **list = ARENA_ARRAY(arena, const void *, n + 1);
+	struct outbox_row *outbox;
+	struct txn *txn;
+
+	draft_log(rows, n, actor, arena, &txn, &outbox);
+	for (size_t i = 0; i < n; i++)
+		list[i] = &txn[i];
+	if (upsert(pg, version, ENTITY_TXN, list, n, err) < 0)
+		return -1;
+	return write_outbox(pg, version, outbox, n, err);
+}
+
+int tree_write_rows(struct pg *pg, int64_t version, const struct draft_row *rows, size_t n,
+		    const struct draft_actor *actor, struct arena *arena, struct err *err)
+{
 	for (int k = 0; k < ENTITIES; k++)
-		if (changes->n[k] > 0 &&
-		    upsert(tx, (enum entity_kind)k, changes->rows[k], changes->n[k], err) < 0)
+		if (write_kind(pg, version, (enum entity_kind)k, rows, n, actor->at, arena,
+			       err) < 0)
 			return -1;
-	if (changes->n[ENTITY_ASSOC] > 0 &&
-	    write_periods(tx, assocs, changes->n[ENTITY_ASSOC], now, err) < 0)
+	return write_log(pg, version, rows, n, actor, arena, err);
+}
+
+int tree_tx_write(struct tree_tx *tx, const struct draft_row *rows, size_t n,
+		  const struct draft_actor *actor, struct arena *arena, struct err *err)
+{
+	if (n == 0)
+		return 0;
+	if (!tx->counted && count_version(tx->pg, &tx->version, err) < 0)
 		return -1;
-	if (changes->n_outbox > 0)
-		return write_outbox(tx, changes->outbox, changes->n_outbox, err);
-	return 0;
+	tx->counted = true;
+	return tree_write_rows(tx->pg, tx->version, rows, n, actor, arena, err);
+}
+
+int tree_tx_add_tres(struct tree_tx *tx, const char *const *names, size_t n, struct err *err)
+{
+	struct buf args = BUF_INIT;
+	int rc;
+
+	if (n == 0)
+		return 0;
+	bin_text_array(&args, names, n);
+	rc = pg_run(tx->pg, &registry_tres_add, &args, NULL, err);
+	buf_fini(&args);
+	return rc;
 }
 
 int tree_tx_open_jobs(struct tree_tx *tx, const char *const *accounts, size_t n_accounts,

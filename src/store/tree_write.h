@@ -6,33 +6,21 @@
 #ifndef TALLY_STORE_TREE_WRITE_H
 #define TALLY_STORE_TREE_WRITE_H
 
+#include "core/draft_log.h"
 #include "store/tree_read.h"
 
 struct tree_tx;
-
-/* What controllers are to be told of one row. */
-struct outbox_row {
-	const char *kind;    /* "add_user" */
-	const char *cluster; /* NULL = every one */
-	int64_t id;	     /* 0 = none */
-	const char *body;    /* JSON */
-};
-
-/* Rows as they are to be, each key once. */
-struct tree_changes {
-	const void *const *rows[ENTITIES];
-	size_t n[ENTITIES];
-	const struct outbox_row *outbox;
-	size_t n_outbox;
-};
 
 struct tree_tx *tree_tx_begin(struct store *s, struct err *err);
 /* The tree as the transaction sees it; the caller unrefs it.  Taken from the cache when that is the
  * latest. */
 struct tree *tree_tx_tree(struct tree_tx *tx, struct tree_cache *cache, struct err *err);
-/* Also closes and begins the periods of associations whose place, shares or life have changed. */
-int tree_tx_write(struct tree_tx *tx, const struct tree_changes *changes, int64_t now,
-		  struct err *err);
+/* A draft's rows, and what the log and controllers are told of them.  Also closes and begins the
+ * periods of associations whose place, shares or life have changed. */
+int tree_tx_write(struct tree_tx *tx, const struct draft_row *rows, size_t n,
+		  const struct draft_actor *actor, struct arena *arena, struct err *err);
+/* TRES that limits name and the registry does not know yet. */
+int tree_tx_add_tres(struct tree_tx *tx, const char *const *names, size_t n, struct err *err);
 /* Both end it. */
 int tree_tx_commit(struct tree_tx *tx, struct err *err);
 void tree_tx_rollback(struct tree_tx *tx); /* takes NULL */

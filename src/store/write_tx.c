@@ -263,6 +263,11 @@ void write_in_scope(struct write_tx *tx, enum write_scope scope, int month)
 	tx->month = month;
 }
 
+struct pg *write_pg(struct write_tx *tx)
+{
+	return tx->pg;
+}
+
 struct buf *write_args(struct write_tx *tx)
 {
 	buf_clear(&tx->args);

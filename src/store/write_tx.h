@@ -70,6 +70,8 @@ int write_run(struct write_tx *tx, const struct statement *st, PGresult **ret_re
 /* The same outside a transaction; the result is the caller's to PQclear. */
 int write_run_alone(struct write_tx *tx, const struct statement *st, PGresult **ret_result,
 		    struct err *err);
+/* The session, for statements of other files; what fails there is told by write_failed. */
+struct pg *write_pg(struct write_tx *tx);
 /* What was read makes no sense; err says why.  Returns -1. */
 int write_failed(struct write_tx *tx);
 /* A statement about one partition: every @ of its text becomes the partition's suffix. */

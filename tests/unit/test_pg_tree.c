@@ -46,14 +46,24 @@ static struct assoc an_assoc(int64_t id, int64_t parent, const char *account, co
 	return a;
 }
 
+static struct draft_actor actor = { "root", 0, 0 };
+
+static void write_rows(struct tree_tx *tx, const struct draft_row *rows, size_t n, int64_t now)
+{
+	struct arena *a = arena_new();
+
+	actor.at = now;
+	assert_ok(tree_tx_write(tx, rows, n, &actor, a, e));
+	arena_free(a);
+}
+
 static void write_one(const struct assoc *a, int64_t now)
 {
-	const void *rows[] = { a };
-	const struct tree_changes changes = { .rows[ENTITY_ASSOC] = rows, .n[ENTITY_ASSOC] = 1 };
+	const struct draft_row row = { ENTITY_ASSOC, a, NULL };
 	struct tree_tx *tx = tree_tx_begin(store, NULL);
 
 	assert_non_null(tx);
-	assert_ok(tree_tx_write(tx, &changes, now, e));
+	write_rows(tx, &row, 1, now);
 	assert_ok(tree_tx_commit(tx, e));
 }
 
@@ -86,8 +96,8 @@ static void a_new_database_has_its_roots(void **state UNUSED)
 static void what_is_written_is_read_back(void **state UNUSED)
 {
 	struct arena *a = arena_new();
-	struct tree_changes changes = { 0 };
-	const void *rows[ENTITIES][1];
+	struct draft_row rows[ENTITIES];
+	size_t n_rows = 0;
 	struct tree_tx *tx = tree_tx_begin(store, NULL);
 
 	for (int k = 0; k < ENTITY_RESV; k++) {
@@ -103,11 +113,9 @@ static void what_is_written_is_read_back(void **state UNUSED)
 		}
 		if (k == ENTITY_COORD) /* removed ones are not read */
 			((struct coord *)row)->deleted = 0;
-		rows[k][0] = row;
-		changes.rows[k] = rows[k];
-		changes.n[k] = 1;
+		rows[n_rows++] = (struct draft_row){ (enum entity_kind)k, row, NULL };
 	}
-	assert_ok(tree_tx_write(tx, &changes, 5000, e));
+	write_rows(tx, rows, n_rows, 5000);
 	assert_ok(tree_tx_commit(tx, e));
 	struct tree *t = latest();
 	const struct tree_rows *all = tree_rows(t);
@@ -120,12 +128,12 @@ static void what_is_written_is_read_back(void **state UNUSED)
 		bool found = false;
 		for (size_t n = 0; n < counts[k]; n++) {
 			const char *row = (const char *)lists[k] + n * ent->size;
-			if (row_key_cmp(ent, row, rows[k][0]) != 0)
+			if (row_key_cmp(ent, row, rows[k].now) != 0)
 				continue;
 			found = true;
 			for (size_t i = 0; i < ent->n; i++)
 				if ((ent->fields[i].flags & FF_SHOWN) == 0 &&
-				    row_field_cmp(&ent->fields[i], i, row, rows[k][0]) != 0)
+				    row_field_cmp(&ent->fields[i], i, row, rows[k].now) != 0)
 					fail_msg("%s.%s", ent->name, ent->fields[i].name);
 		}
 		assert_true(found);
@@ -183,9 +191,8 @@ static void the_cache_is_the_latest(void **state UNUSED)
 	struct tree_tx *tx = tree_tx_begin(store, NULL);
 	struct tree *inside = tree_tx_tree(tx, cache, NULL);
 	assert_ptr_equal(inside, t1);
-	const void *rows[] = { &a };
-	const struct tree_changes changes = { .rows[ENTITY_ASSOC] = rows, .n[ENTITY_ASSOC] = 1 };
-	assert_ok(tree_tx_write(tx, &changes, 2000, e));
+	const struct draft_row row = { ENTITY_ASSOC, &a, NULL };
+	write_rows(tx, &row, 1, 2000);
 	tree_unref(inside);
 	inside = tree_tx_tree(tx, cache, NULL); /* sees what it has written; others do not */
 	assert_true(tree_by_id(tree_cluster(inside, "c1"), 3) >= 0);
@@ -216,6 +223,31 @@ static void changes_stand_in_line(void **state UNUSED)
 	tx = tree_tx_begin(store, &err);
 	assert_non_null(tx);
 	tree_tx_rollback(tx);
+}
+
+static void the_log_tells_before_and_after(void **state UNUSED)
+{
+	struct assoc before = an_assoc(3, 1, "physics", ""), now = before;
+	const struct draft_row row = { ENTITY_ASSOC, &now, &before };
+	struct tree_tx *tx = tree_tx_begin(store, NULL);
+
+	row_set(&before, ASSOC, max_jobs, 5);
+	row_set(&now, ASSOC, shares, 20);
+	row_set(&now, ASSOC, grp_tres, "cpu=4");
+	row_set(&now, ASSOC, comment, "it's");
+	actor = (struct draft_actor){ "ann", 77, 0 };
+	write_rows(tx, &row, 1, 3000);
+	assert_ok(tree_tx_commit(tx, e));
+	assert_string_equal(pgtest_text(pg, "SELECT concat_ws('|', at, actor, uid, action, cluster, account,"
+					" user_name, where_text, info) FROM txn"),
+			    "3000|ann|77|Modify Associations|c1|physics|(id_assoc=3)|shares=20, "
+			    "comment='it''s', grp_tres='cpu=4', max_jobs=NULL");
+	assert_string_equal(pgtest_text(pg, "SELECT before_json FROM txn"),
+			    "{\"shares\":1,\"comment\":null,\"grp_tres\":null,\"max_jobs\":5}");
+	assert_string_equal(pgtest_text(pg, "SELECT after_json FROM txn"),
+			    "{\"shares\":20,\"comment\":\"it's\",\"grp_tres\":{\"cpu\":4},\"max_jobs\":null}");
+	assert_string_equal(pgtest_text(pg, "SELECT concat_ws('|', kind, cluster, id, body::json->>'account')"
+					" FROM outbox"), "modify_association|c1|3|physics");
 }
 
 static void see_job(const struct open_job *job, void *arg)
@@ -251,7 +283,7 @@ static void a_large_tree_loads_quickly(void **state UNUSED)
 {
 	struct arena *a = arena_new();
 	struct assoc *rows = ARENA_ARRAY(a, struct assoc, LARGE);
-	const void **list = ARENA_ARRAY(a, const void *, LARGE);
+	struct draft_row *list = ARENA_ARRAY(a, struct draft_row, LARGE);
 	struct tree_tx *tx = tree_tx_begin(store, NULL);
 
 	for (int i = 0; i < LARGE; i++) {
@@ -260,11 +292,10 @@ static void a_large_tree_loads_quickly(void **state UNUSED)
 				   arena_printf(a, "account%d", account),
 				   i % 20 == 0 ? "" : arena_printf(a, "user%d", i));
 		row_set(&rows[i], ASSOC, max_tres_pj, "cpu=8,mem=8192");
-		list[i] = &rows[i];
+		list[i] = (struct draft_row){ ENTITY_ASSOC, &rows[i], NULL };
 	}
-	const struct tree_changes changes = { .rows[ENTITY_ASSOC] = list, .n[ENTITY_ASSOC] = LARGE };
 	int64_t begun = monotonic_us();
-	assert_ok(tree_tx_write(tx, &changes, 2000, e));
+	write_rows(tx, list, LARGE, 2000);
 	assert_ok(tree_tx_commit(tx, e));
 	int64_t written = monotonic_us();
 	struct tree *t = latest();
@@ -289,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_period_for_each_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_cache_is_the_latest, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_stand_in_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_log_tells_before_and_after, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_that_have_not_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_tree_loads_quickly, setup, teardown),
 	};
