@@ -22,6 +22,14 @@ void columns_choose(struct columns *c, const struct field *fields, size_t n_fiel
 			c->field[c->n++] = (uint8_t)i;
 }
 
+bool columns_have(const struct columns *c, unsigned flag)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->fields[c->field[i]].flags & flag)
+			return true;
+	return false;
+}
+
 void columns_sql(struct buf *b, const struct columns *c, const char *row, const char *notes)
 {
 	for (size_t i = 0; i < c->n; i++) {

@@ -23,6 +23,8 @@ struct columns {
 /* The key and what `wanted` names; nothing wanted means everything. */
 void columns_choose(struct columns *c, const struct field *fields, size_t n_fields,
 		    const uint64_t *wanted);
+/* Is any of them a field with this flag? */
+bool columns_have(const struct columns *c, unsigned flag);
 /* "j."cluster", ...".  With notes (may be NULL) a field that people may write is theirs first:
  * coalesce(n."comment", j."comment"). */
 void columns_sql(struct buf *b, const struct columns *c, const char *row, const char *notes);

@@ -55,7 +55,7 @@ static int feed_open(struct feed *feed, const struct reading *r, const struct sc
 	if (feed->scan == NULL)
 		return -1;
 	if (r->filter->with_steps)
-		feed->steps = job_steps_new(r->store, feed->scan, r->filter, r->now);
+		feed->steps = job_steps_new(r->store, feed->scan, r->filter, r->now, how->expected);
 	return 0;
 }
 

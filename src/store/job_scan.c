@@ -323,20 +323,14 @@ static void add_behind(struct buf *sql, const struct job_scan *scan, const struc
 	buf_printf(sql, " AND j.submit_at < %" PRId64 "))", key->submit_at);
 }
 
-static const char *page_sql(struct job_scan *scan, const struct part *p,
-			    const struct row_key *behind)
+static void add_rows(struct buf *sql, const struct job_scan *scan, const struct part *p,
+		     const struct row_key *behind)
 {
-	struct buf *sql = &scan->sql;
 	char name[LEAF_NAME_MAX];
 
-	buf_clear(sql);
-	buf_adds(sql, "COPY (SELECT ");
-	columns_sql(sql, &scan->columns, "j", scan->notes ? "n" : NULL);
-	buf_printf(sql, " FROM %s j", leaf_name("job", p->leaf.month, name));
-	if (scan->notes)
-		buf_adds(sql, " LEFT JOIN job_note n ON (n.job_id, n.cluster, n.submit_at) ="
-			      " (j.job_id, j.cluster, j.submit_at)");
-	buf_adds(sql, " WHERE true");
+	buf_adds(sql, "SELECT ");
+	columns_sql(sql, &scan->columns, "j", NULL);
+	buf_printf(sql, " FROM %s j WHERE true", leaf_name("job", p->leaf.month, name));
 	if (p->n_ids > 0)
 		where_ids(sql, p->ids, p->n_ids);
 	else
@@ -345,7 +339,37 @@ static const char *page_sql(struct job_scan *scan, const struct part *p,
 	if (behind != NULL)
 		add_behind(sql, scan, behind);
 	add_order(sql, scan);
-	buf_printf(sql, " LIMIT %" PRId64 ") TO STDOUT (FORMAT binary)", p->page_rows);
+	buf_printf(sql, " LIMIT %" PRId64, p->page_rows);
+}
+
+/* Notes are looked up for the rows of the page, one by one: left to itself the planner would read
+ * all of them for every page. */
+static void add_noted_rows(struct buf *sql, const struct job_scan *scan, const struct part *p,
+			   const struct row_key *behind)
+{
+	buf_adds(sql, "SELECT ");
+	columns_sql(sql, &scan->columns, "j", "n");
+	buf_adds(sql, " FROM (");
+	add_rows(sql, scan, p, behind);
+	buf_adds(sql,
+		 ") j LEFT JOIN LATERAL (SELECT * FROM job_note o"
+		 " WHERE (o.job_id, o.cluster, o.submit_at) = (j.job_id, j.cluster, j.submit_at)"
+		 " LIMIT 1) n ON true");
+	add_order(sql, scan);
+}
+
+static const char *page_sql(struct job_scan *scan, const struct part *p,
+			    const struct row_key *behind)
+{
+	struct buf *sql = &scan->sql;
+
+	buf_clear(sql);
+	buf_adds(sql, "COPY (");
+	if (scan->notes && columns_have(&scan->columns, FF_NOTE))
+		add_noted_rows(sql, scan, p, behind);
+	else
+		add_rows(sql, scan, p, behind);
+	buf_adds(sql, ") TO STDOUT (FORMAT binary)");
 	return buf_str(sql);
 }
 
@@ -398,7 +422,9 @@ static int read_page(struct job_scan *scan, struct pg *pg, struct part *p,
 	p->page = page;
 	p->at = 0;
 	p->more = cut || page.n == (size_t)p->page_rows;
-	if (!cut && p->page_rows < PAGE_MOST)
+	if (cut)
+		p->page_rows = (int64_t)page.n; /* as many as fit */
+	else if (p->page_rows < PAGE_MOST)
 		p->page_rows *= PAGE_GROWTH;
 	return 0;
 }

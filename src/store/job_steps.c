@@ -29,6 +29,7 @@ struct job_steps {
 	size_t n, at; /* jobs that are waiting: at .. n - 1 */
 	size_t ready; /* those before it have their steps in `months` */
 	size_t batch; /* how many to ask for at a time */
+	size_t most;  /* jobs to take from the scan at a time */
 	bool scan_ended;
 	struct month_steps *months;
 	size_t n_months;
@@ -36,7 +37,7 @@ struct job_steps {
 };
 
 struct job_steps *job_steps_new(struct store *s, struct job_scan *scan,
-				const struct job_filter *filter, int64_t now)
+				const struct job_filter *filter, int64_t now, int64_t expected)
 {
 	static const uint64_t all[HAS_WORDS];
 	struct job_steps *js = xcalloc(1, sizeof(*js));
@@ -46,6 +47,7 @@ struct job_steps *job_steps_new(struct store *s, struct job_scan *scan,
 	js->filter = filter;
 	js->now = now;
 	js->batch = BATCH;
+	js->most = expected >= 0 && expected < BATCH ? (size_t)expected + 1 : BATCH;
 	js->months = xcalloc(BATCH, sizeof(js->months[0]));
 	js->memory = arena_new();
 	columns_choose(&js->columns, step_fields, STEP_FIELDS, all);
@@ -77,7 +79,7 @@ void job_steps_free(struct job_steps *js)
 static int take_jobs(struct job_steps *js, struct err *err)
 {
 	js->at = js->n = js->ready = 0;
-	while (js->n < BATCH && !js->scan_ended) {
+	while (js->n < js->most && !js->scan_ended) {
 		int rc = job_scan_next(js->scan, &js->jobs[js->n], err);
 
 		if (rc < 0)

@@ -9,8 +9,9 @@
 
 struct job_steps;
 
+/* expected: jobs that will be taken, -1 = all. */
 struct job_steps *job_steps_new(struct store *s, struct job_scan *scan,
-				const struct job_filter *filter, int64_t now);
+				const struct job_filter *filter, int64_t now, int64_t expected);
 void job_steps_free(struct job_steps *js); /* takes NULL */
 /* 1 with the next job (the caller's: job_row_free) and those of its steps that are asked for
  * (until the next call), by step number; 0 at the end; -1. */

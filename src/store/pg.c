@@ -27,7 +27,7 @@ struct pg {
 	PGconn *conn;
 	pthread_mutex_t lock; /* guards cancel */
 	PGcancel *cancel;
-	int fd; /* of our own: libpq closes its when the connection is lost */
+	int fd;	     /* of our own: libpq closes its when the connection is lost */
 	int wait_ms; /* for the next byte; -1 = for ever */
 	bool dead;
 	char sqlstate[6];
@@ -230,7 +230,8 @@ static int set_session(struct pg *pg, const struct pg_settings *s, struct err *e
 
 	snprintf(sql, sizeof(sql),
 		 "SET synchronous_commit = on; SET client_encoding = 'UTF8'; SET timezone = 'UTC'; "
-		 "SET standard_conforming_strings = on; SET client_min_messages = error; "
+		 "SET standard_conforming_strings = on; SET client_min_messages = error; SET jit = "
+		 "off; "
 		 "SET statement_timeout = %d; SET lock_timeout = %d; "
 		 "SET idle_in_transaction_session_timeout = %d",
 		 s->statement_timeout_ms, s->lock_timeout_ms, s->idle_timeout_ms);

@@ -23,7 +23,8 @@ struct pg_settings {
 	int idle_timeout_ms;	  /* of an open transaction; 0 = none */
 };
 
-/* Connects and sets the session up: synchronous_commit=on, UTF-8, UTC and the limits. */
+/* Connects and sets the session up: synchronous_commit=on, UTF-8, UTC, the limits; no JIT, which
+ * takes longer to compile our wide rows than they take to read. */
 struct pg *pg_open(const struct pg_settings *settings, struct err *err);
 void pg_close(struct pg *pg); /* takes NULL */
 /* May another statement be sent? */

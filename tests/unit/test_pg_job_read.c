@@ -54,7 +54,7 @@ static void world_free(struct world *w)
 
 static void copy_rows(struct pg *pg, const char *table, struct buf *rows)
 {
-	char sql[96];
+	char sql[128];
 
 	snprintf(sql, sizeof(sql), "COPY %s FROM STDIN (FORMAT binary)", table);
 	bin_end(rows);
@@ -245,6 +245,30 @@ static int by_key_descending(const void *x, const void *y)
 	return c != 0 ? -c : (a->submit_at < b->submit_at) - (a->submit_at > b->submit_at);
 }
 
+/* What is written later wins, so the memory has it from the start. */
+static void write_notes(struct world *w)
+{
+	struct buf rows = BUF_INIT;
+
+	bin_head(&rows);
+	for (size_t i = 0; i < w->n_jobs; i++) {
+		struct job *j = &w->jobs[i];
+
+		if (!chance(w, 10))
+			continue;
+		job_set(j, wckey, PICK(w, wckeys));
+		bin_row(&rows, 6);
+		bin_text(&rows, j->cluster);
+		bin_i64(&rows, j->job_id);
+		bin_i64(&rows, j->submit_at);
+		bin_text(&rows, j->wckey);
+		bin_text(&rows, "ann");
+		bin_i64(&rows, NOW);
+	}
+	copy_rows(w->pg, "job_note (cluster, job_id, submit_at, wckey, noted_by, noted_at)", &rows);
+	buf_fini(&rows);
+}
+
 static void make_world(struct world *w, size_t n)
 {
 	size_t kept = 1;
@@ -259,6 +283,7 @@ static void make_world(struct world *w, size_t n)
 	for (size_t i = 0; i < kept; i++)
 		random_steps(w, &w->jobs[i]);
 	world_store(w);
+	write_notes(w);
 }
 
 /* ---- what should come, and what comes */
