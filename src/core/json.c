@@ -207,7 +207,7 @@ int jscan_number(struct jscan *j, struct jnumber *ret)
 
 int jscan_i64(struct jscan *j, int64_t *ret)
 {
-	struct jnumber n;
+	struct jnumber n = { 0 };
 	const char *from;
 
 	skip_blanks(j);

@@ -101,7 +101,7 @@ static void out_close(struct out *o)
 
 static void put(struct out *o, const char *p, size_t n)
 {
-	if (room(o, n))
+	if (n > 0 && room(o, n))
 		o->at = (char *)mempcpy(o->at, p, n);
 }
 
@@ -321,10 +321,10 @@ static void put_list(struct out *o, const char *list)
 /* Millionths as a number without zeros at its end. */
 static void put_factor(struct out *o, int64_t v)
 {
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	char text[32];
-	size_t n = (size_t)snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, v < 0 ? "-" : "",
-				    (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) / FACTOR_ONE,
-				    (v < 0 ? 0 - (uint64_t)v : (uint64_t)v) % FACTOR_ONE);
+	size_t n = (size_t)snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64,
+				    v < 0 ? "-" : "", u / FACTOR_ONE, u % FACTOR_ONE);
 
 	while (text[n - 1] == '0')
 		n--;
