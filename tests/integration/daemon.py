@@ -309,7 +309,9 @@ class Tallyd:
         """Records in, verdicts out; every one must have been taken."""
         reply = self.post("/v1/records", list(records), **kw)
         assert reply.status == 200, reply
-        return reply.json()
+        answer = reply.json()
+        assert answer["refused"] == 0, answer
+        return answer
 
     # ---- the command ----------------------------------------------------------------------
 

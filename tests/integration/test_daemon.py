@@ -244,3 +244,62 @@ def test_slurm_user_that_is_not_there(fresh_tallyd):
     t = fresh_tallyd(conf="SlurmUser=no-such-user\n", start=False)
     rc, log = t.run_to_end()
     assert rc == 1 and "SlurmUser" in log and "no-such-user" in log
+
+
+def test_systemd_is_told(fresh_tallyd):
+    """Type=notify: READY when it serves, RELOADING is not used, STOPPING at the end."""
+    import socket
+    t = fresh_tallyd(start=False)
+    address = str(t.dir / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(address)
+        os.chmod(address, 0o777)
+        notify.settimeout(30)
+        t.env["NOTIFY_SOCKET"] = address
+        t.start()
+        assert b"READY=1" in notify.recv(4096)
+        assert t.stop() == 0
+        said = b""
+        while b"STOPPING=1" not in said:
+            said = notify.recv(4096)
+
+
+def test_systemd_is_told_while_the_database_is_away(fresh_tallyd):
+    import socket
+    t = fresh_tallyd(conf="StorageHost=127.0.0.1\nStoragePort=1\n", start=False)
+    address = str(t.dir / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(address)
+        os.chmod(address, 0o777)
+        notify.settimeout(30)
+        t.env["NOTIFY_SOCKET"] = address
+        t.start(wait=False)
+        said = notify.recv(4096)
+        assert b"READY=1" in said and b"waiting for the database" in said
+    t.unix = os.readlink(t.state / "run") + "/tally.sock"
+    ready = t.get("/readyz", over="unix")
+    assert ready.status == 503 and ready.json()["database"] == "down"
+    assert t.get("/healthz", over="unix").status == 200
+    assert t.stop() == 0
+
+
+def test_second_daemon_on_one_database_stands_by(fresh_tallyd):
+    from postgres import Postgres
+    server = Postgres().start()
+    try:
+        server.sql("CREATE ROLE tally LOGIN PASSWORD 'secret'")
+        server.sql("CREATE DATABASE acct OWNER tally")
+        first = fresh_tallyd(conf=server.conf())
+        second = fresh_tallyd(conf=server.conf())
+        assert "stands by" in second.log()
+        first.send(record(1))
+        reply = second.post("/v1/records", [record(2)])
+        assert reply.status == 503 and "Retry-After" in reply.headers
+        assert [j["job_id"] for j in second.get("/v1/jobs?start=2023-01-01").json()["jobs"]] == [1]
+        first.kill9()
+        began = time.monotonic()
+        wait_until(lambda: second.post("/v1/records", [record(2)]).status == 200, 15, "the take-over")
+        assert time.monotonic() - began < 10
+        assert second.stop() == 0
+    finally:
+        server.close()

@@ -171,3 +171,43 @@ def test_unit_file_is_right(tmp_path):
                          stderr=subprocess.STDOUT, text=True, timeout=60)
     wrong = [line for line in run.stdout.splitlines() if "tallyd.service" in line]
     assert not wrong, run.stdout
+
+
+def record(n, cluster="c1", user="ann"):
+    return {"kind": "job_end", "job_id": n, "cluster": cluster, "user": user, "state": "COMPLETED",
+            "submit": 1700000000 + n, "start": 1700000001 + n, "end": 1700009000 + n}
+
+
+def stored(t):
+    return sorted((c, int(n)) for c, n in t.psql("SELECT cluster, job_id FROM job"))
+
+
+def test_restore_over_jobs(fresh_tallyd, tmp_path):
+    t = fresh_tallyd()
+    t.send(*[record(n) for n in range(1, 11)])
+    file = backup(t, tmp_path / "b.tally")
+    t.send(*[record(n, "c2", "bob") for n in range(1, 6)])
+    after = stored(t)
+
+    run = tally("restore", "--state-dir", t.state, file)
+    assert run.returncode == 1 and "holds 15 jobs" in run.stdout and "--force" in run.stdout
+    assert stored(t) == after
+
+    run = tally("restore", "--force", "--state-dir", t.state, file)
+    assert run.returncode == 0 and "10 jobs are back" in run.stdout, run.stdout
+    assert stored(t) == [("c1", n) for n in range(1, 11)]
+    (former,) = {row[0] for row in t.psql("SELECT datname FROM pg_database WHERE datname LIKE "
+                                          "'tally_before%'")}
+    assert former in run.stdout
+    assert t.psql("SELECT count(*) FROM job", database=former) == [["15"]]
+
+    # What tallyd remembered of the former database does not lead it astray in this one.
+    def again():
+        reply = t.post("/v1/records", [record(n, "c2", "bob") for n in range(1, 6)])
+        assert reply.status in (200, 503), reply
+        return reply.status == 200
+    wait_until(again, 20, "records to be taken again")
+    assert stored(t) == after
+    found = t.get("/v1/jobs?cluster=c2&start=2023-01-01&fields=job_id,user").json()["jobs"]
+    assert [(j["job_id"], j["user"]) for j in found] == [(n, "bob") for n in range(1, 6)]
+    assert t.stop() == 0
