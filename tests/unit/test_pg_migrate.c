@@ -5,7 +5,9 @@
 
 #include "core/entity.h"
 #include "core/job.h"
+#include "core/state.h"
 #include "store/binrow.h"
+#include "store/partition.h"
 
 static const struct migration first = { 1, "0001_a.sql", "CREATE TABLE a (x int);" };
 static const struct migration second = { 2, "0002_b.sql",
@@ -192,11 +194,43 @@ static void tree_columns_are_the_fields(void **state UNUSED)
 				fail_msg("%s.%s", ent->table, ent->fields[i].name);
 			columns += !shown;
 		}
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM pg_attribute WHERE attnum > 0"
-			 " AND attrelid = '%s'::regclass AND attname <> 'changed'", ent->table);
+		snprintf(sql, sizeof(sql),
+			 "SELECT count(*) FROM pg_attribute WHERE attnum > 0"
+			 " AND attrelid = '%s'::regclass AND attname <> 'changed'",
+			 ent->table);
 		if (pgtest_i64(pg, sql) != columns)
 			fail_msg("%s has columns that are no fields", ent->table);
 	}
+	pg_close(pg);
+}
+
+/* What people see who ask in SQL. */
+static void views_are_readable(void **state UNUSED)
+{
+	struct pg *pg = pgtest_schema();
+	char sql[128];
+
+	for (size_t i = 0; i < STATE_COUNT; i++) {
+		snprintf(sql, sizeof(sql), "SELECT tally_state(%" PRId64 ")", state_rows[i].number);
+		assert_string_equal(pgtest_text(pg, sql), state_rows[i].name);
+	}
+	assert_ok(partition_maintain(pg, 1786752000, e));
+	pgtest_run(pg, "INSERT INTO job (cluster, job_id, submit_at, eligible_at, start_at, state,"
+		       " exit, derived_exit, timelimit, row_id, submit_inferred, stamps) VALUES"
+		       " ('c', 7, 1786752000, 0, 1786752060, 11, 35072, 9, -1,"
+		       " -9223372036854775807, 1, '')");
+	pgtest_run(pg, "INSERT INTO step (cluster, job_id, submit_at, step_id, het_comp, state,"
+		       " timelimit, stamps) VALUES ('c', 7, 1786752000, 0, -1, 3, 610, '')");
+	assert_string_equal(
+		pgtest_text(pg,
+			    "SELECT concat_ws('|', submit_at, coalesce(eligible_at::text, 'null'),"
+			    " start_at, coalesce(end_at::text, 'null'), state, exit, derived_exit,"
+			    " timelimit, row_id, submit_inferred) FROM job_view"),
+		"2026-08-15 00:00:00+00|null|2026-08-15 00:01:00+00|null|OUT_OF_MEMORY|137:0|0:9|"
+		"unlimited|9223372036854775809|t");
+	assert_string_equal(pgtest_text(pg, "SELECT concat_ws('|', submit_at, state, timelimit)"
+					    " FROM step_view"),
+			    "2026-08-15 00:00:00+00|COMPLETED|610");
 	pg_close(pg);
 }
 
@@ -225,6 +259,7 @@ int main(void)
 		cmocka_unit_test(two_at_once),
 		cmocka_unit_test(columns_are_the_fields),
 		cmocka_unit_test(tree_columns_are_the_fields),
+		cmocka_unit_test(views_are_readable),
 		cmocka_unit_test(texts_compare_by_byte),
 	};
 
