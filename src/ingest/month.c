@@ -83,8 +83,10 @@ void months_follow(struct months *m, int month, const struct job *old, const str
 	/* A bound may be wider than the rows: that of a row that goes does no harm. */
 	const struct job *row = now != NULL ? now : old;
 	assert(row != NULL);
-	struct month_change *c = find(m, row->cluster, month);
+	struct month_change *c;
 
+	assert(row != NULL);
+	c = find(m, row->cluster, month);
 	if (old != NULL)
 		c->opened -= !job_has(old, end_at);
 	if (now != NULL)

@@ -581,9 +581,8 @@ void pg_copy_stop(struct pg *pg)
 {
 	char *row;
 	size_t len;
-	int rc;
 
 	pg_cancel(pg);
-	while ((rc = pg_copy_get(pg, &row, &len, NULL)) > 0)
+	while (pg_copy_get(pg, &row, &len, NULL) > 0)
 		PQfreemem(row);
 }

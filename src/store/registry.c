@@ -26,7 +26,8 @@ int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struc
 int registry_tres(struct write_tx *tx, registry_name *each, void *arg, struct err *err)
 {
 	static const struct statement st = {
-		"tres_names", "SELECT type || CASE name WHEN '' THEN '' ELSE '/' || name END FROM tres"
+		"tres_names",
+		"SELECT type || CASE name WHEN '' THEN '' ELSE '/' || name END FROM tres"
 	};
 
 	return each_name(tx, &st, each, arg, err);

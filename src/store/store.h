@@ -38,7 +38,7 @@ struct pg *store_maintainer(struct store *s, struct err *err);
 /* The same with limits of the caller's choice; conninfo counts for nothing. */
 struct pg *store_session(struct store *s, const struct pg_settings *limits, struct err *err);
 
-/* For an orderly stop: ends the statements that readers are running; cuts the writer's connection. */
+/* For an orderly stop: ends what readers are running; cuts the writer's connection. */
 void store_cancel_readers(struct store *s);
 void store_break_writer(struct store *s);
 
