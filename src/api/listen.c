@@ -53,7 +53,7 @@ static int bind_one(const struct addrinfo *ai)
 
 static void add_name(int fd, struct buf *names)
 {
-	struct sockaddr_storage sa;
+	struct sockaddr_storage sa = { 0 };
 	socklen_t len = sizeof(sa);
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 

@@ -179,7 +179,7 @@ static int scalar_text(struct jscan *j, struct arena *arena, const char **ret)
 static int parse_scalar(struct jscan *j, struct pairs *q, const struct param *p, bool whole,
 			struct err *err)
 {
-	const char *text = NULL;
+	const char *text = "";
 
 	if (scalar_text(j, q->ctx->arena, &text) < 0)
 		return -1;

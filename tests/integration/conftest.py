@@ -6,6 +6,10 @@ import contract
 from daemon import Tallyd, wait_until
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "threads: also run under the thread sanitizer (make tsan)")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def contract_is_kept():
     """Every reply that any test gets is held against openapi/tally.yaml."""

@@ -11,6 +11,8 @@ import pytest
 
 from daemon import wait_until
 
+pytestmark = pytest.mark.threads
+
 CONF = """
 RequestTimeout=3
 IdleTimeout=4

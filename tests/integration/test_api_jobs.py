@@ -11,6 +11,8 @@ import pytest
 
 from daemon import AS_ROOT, wait_until
 
+pytestmark = pytest.mark.threads
+
 T = 1700000000  # 2023-11-14T22:13:20Z
 
 
