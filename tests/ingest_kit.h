@@ -231,8 +231,10 @@ static inline void kit_expect_all(const struct kit *k, enum verdict_kind want)
 
 /* The last two are how the rows were found, and depend on the order of arrival. */
 static const char *const kit_tables[] = { "job",	"step",	     "cluster_tres_event",
-					  "node_event", "job_aside", "step_aside" };
-enum { KIT_ROWS = 4, KIT_ALL = 6 };
+					  "node_event", "usage_hour_view", "usage_day_view",
+					  "usage_month_view", "run_rate_view",
+					  "job_aside", "step_aside" };
+enum { KIT_ROWS = 8, KIT_ALL = 10 };
 
 struct kit_sums {
 	char v[KIT_ALL + 1][64];

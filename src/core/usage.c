@@ -205,3 +205,24 @@ size_t usage_add(struct usage_amount *list, size_t n, int32_t tres, int64_t amou
 	list[i] = (struct usage_amount){ tres, amount };
 	return n + 1;
 }
+
+size_t usage_rate_add(struct usage_rate *list, size_t n, const struct usage_rate *more)
+{
+	size_t i = 0;
+
+	while (i < n && list[i].tres < more->tres)
+		i++;
+	if (i < n && list[i].tres == more->tres) {
+		list[i].rate = num_add(list[i].rate, more->rate, NULL);
+		list[i].rate_start += more->rate_start;
+		if (list[i].rate != 0 || list[i].rate_start != 0)
+			return n;
+		memmove(&list[i], &list[i + 1], (n - i - 1) * sizeof(*list));
+		return n - 1;
+	}
+	if (more->rate == 0 && more->rate_start == 0)
+		return n;
+	memmove(&list[i + 1], &list[i], (n - i) * sizeof(*list));
+	list[i] = *more;
+	return n + 1;
+}

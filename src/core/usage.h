@@ -22,6 +22,10 @@
 /* More than this of a TRES counts as this much, so that no single record can fill a sum. */
 #define USAGE_COUNT_MOST INT64_C(1000000000000)
 
+/* A run that is longer stands in no sum and is added when it is asked for: a wrong clock makes
+ * centuries, and a century has 876,600 hours. */
+#define USAGE_LONG_S (400 * INT64_C(86400))
+
 struct usage_run {
 	int64_t start, end;  /* end: INT64_MAX while it runs */
 	const char *moments; /* of suspension; NULL = none */
@@ -34,6 +38,10 @@ bool usage_run_of(const struct job *j, struct usage_run *ret);
 static inline bool usage_runs(const struct usage_run *r)
 {
 	return r->end == INT64_MAX;
+}
+static inline bool usage_is_long(const struct usage_run *r)
+{
+	return r->end != INT64_MAX && r->end - r->start > USAGE_LONG_S;
 }
 /* While it runs: is what it has used anything but count x (now - start) for each TRES? */
 static inline bool usage_is_uneven(const struct usage_run *r)
@@ -88,5 +96,19 @@ struct usage_amount {
 /* Adds an amount to a list of n, ascending by TRES, with room for one more; what comes to 0 goes.
  * Sums stop at the ends of int64.  Returns the new n. */
 size_t usage_add(struct usage_amount *list, size_t n, int32_t tres, int64_t amount);
+
+/* What runs of one TRES: by t, when all of them have begun, they used rate x t - rate_start.  The
+ * latter is modulo 2^64, and so is the difference, which fits where the use does. */
+struct usage_rate {
+	int32_t tres;
+	int64_t rate;	     /* sum of counts */
+	uint64_t rate_start; /* sum of count x start */
+};
+static inline int64_t usage_rate_until(const struct usage_rate *r, int64_t t)
+{
+	return (int64_t)((uint64_t)r->rate * (uint64_t)t - r->rate_start);
+}
+/* As usage_add. */
+size_t usage_rate_add(struct usage_rate *list, size_t n, const struct usage_rate *more);
 
 #endif

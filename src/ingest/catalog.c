@@ -17,6 +17,7 @@
 
 struct catalog {
 	bool register_clusters;
+	struct usage_book *usage; /* is told the numbers of TRES */
 	struct names clusters;
 	int64_t clusters_read_ms; /* 0 = never */
 	struct names tres;
@@ -29,10 +30,11 @@ struct catalog {
 	size_t n_months, cap_months;
 };
 
-struct catalog *catalog_new(bool register_clusters)
+struct catalog *catalog_new(bool register_clusters, struct usage_book *usage)
 {
 	struct catalog *c = xcalloc(1, sizeof(*c));
 
+	c->usage = usage;
 	c->register_clusters = register_clusters;
 	return c;
 }
@@ -193,15 +195,23 @@ struct missing {
 	bool any; /* of the record at hand */
 };
 
+static void look_at_name(struct missing *m, const char *name, size_t len)
+{
+	if (names_has(m->known, name, len))
+		return;
+	names_add(&m->names, name, len);
+	m->any = true;
+}
+
 static void look_at(struct missing *m, const char *text)
 {
 	struct tres t;
+	int64_t gpus;
 
 	for (const char *at = text; tres_next(&at, &t);)
-		if (!names_has(m->known, t.name, t.len)) {
-			names_add(&m->names, t.name, t.len);
-			m->any = true;
-		}
+		look_at_name(m, t.name, t.len);
+	if (text != NULL && tres_gpus(text, &gpus) && gpus > 0) /* of types: usage has their sum */
+		look_at_name(m, "gres/gpu", strlen("gres/gpu"));
 }
 
 static const char *text_of(const void *row, const struct field *f)
@@ -225,11 +235,19 @@ static void look_at_record(struct missing *m, const struct record *rec)
 		look_at(m, rec->tres.tres);
 }
 
+static void add_number(const char *name, int64_t id, void *catalog)
+{
+	struct catalog *c = catalog;
+
+	names_add(&c->tres, name, strlen(name));
+	usage_book_number(c->usage, name, (int32_t)id);
+}
+
 static int read_tres(const struct prepare *p)
 {
 	if (p->c->tres_read)
 		return 0;
-	if (registry_tres(p->tx, add_name, &p->c->tres, p->err) < 0)
+	if (registry_tres(p->tx, add_number, p->c, p->err) < 0)
 		return met(p, OBSTACLE_REGISTRY, 0) < 0 ? -1 : 0;
 	p->c->tres_read = true;
 	return 0;
@@ -245,8 +263,8 @@ static int add_tres(const struct prepare *p, const struct names *missing)
 		if (missing->v[i] != NULL)
 			list[n++] = missing->v[i];
 	rc = registry_add_tres(p->tx, p->epoch, list, n, p->err);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		names_add(&p->c->tres, list[i], strlen(list[i]));
+	if (rc == 0)
+		rc = registry_tres(p->tx, add_number, p->c, p->err);
 	free(list);
 	return rc;
 }

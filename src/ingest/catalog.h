@@ -6,12 +6,13 @@
 
 #include "ingest/obstacle.h"
 #include "ingest/plan.h"
+#include "ingest/usage.h"
 #include "store/write_tx.h"
 
 struct catalog;
 struct span;
 
-struct catalog *catalog_new(bool register_clusters);
+struct catalog *catalog_new(bool register_clusters, struct usage_book *usage);
 void catalog_free(struct catalog *c); /* takes NULL */
 /* Knows nothing any more: another daemon may have changed it. */
 void catalog_forget(struct catalog *c);

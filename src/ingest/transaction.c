@@ -264,16 +264,21 @@ static int put_rows(const struct transaction *t, const struct plan *p, struct er
  * writes it: what is kept about jobs elsewhere (the months; usage) is kept from here. */
 static int follow_changes(const struct transaction *t, const struct plan *p, struct err *err)
 {
+	struct usage_changes *usage = usage_changes_new(t->usage, t->arena);
 	struct months months;
 
 	months_init(&months, t->arena);
 	for (size_t i = 0; i < p->n_jobs; i++) {
 		const struct plan_job *j = p->jobs[i];
 
-		if (plan_job_is_written(j))
-			months_follow(&months, j->month, j->old, j->gone ? NULL : &j->now);
+		if (!plan_job_is_written(j))
+			continue;
+		months_follow(&months, j->month, j->old, j->gone ? NULL : &j->now);
+		usage_follow(usage, j->old, j->gone ? NULL : &j->now);
 	}
-	return months.n > 0 ? job_month_change(t->tx, months.v, months.n, err) : 0;
+	if (months.n > 0 && job_month_change(t->tx, months.v, months.n, err) < 0)
+		return -1;
+	return usage_write(usage, t->tx, err);
 }
 
 static struct horizon horizon(const char *cluster, void *tx)
@@ -320,5 +325,6 @@ int transaction_run(struct transaction *t, struct err *err)
 	    write_events(t, err) == 0 && write_jobs(t, err) == 0 && write_commit(t->tx, err) == 0)
 		return 0;
 	write_rollback(t->tx);
+	usage_book_forget(t->usage);
 	return -1;
 }

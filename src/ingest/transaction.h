@@ -3,6 +3,7 @@
 #define TALLY_INGEST_TRANSACTION_H
 
 #include "ingest/plan.h"
+#include "ingest/usage.h"
 #include "store/write_tx.h"
 
 struct transaction {
@@ -13,6 +14,7 @@ struct transaction {
 	struct arena *arena;     /* lives until the verdicts are told */
 	struct item **items;
 	size_t n;
+	struct usage_book *usage; /* forgets what a failed one has learned */
 };
 
 /* 0: committed, and each item's outcome is what is to be told.  -1: nothing is written, and the

@@ -11,6 +11,7 @@ struct writer {
 	struct write_tx *tx;
 	struct catalog *catalog;
 	struct obstacles obstacles;
+	struct usage_book *usage;
 	int64_t epoch;
 	struct arena *items_arena; /* of the tickets at hand */
 	struct arena *try_arena;   /* of one transaction */
@@ -22,7 +23,8 @@ struct writer *writer_new(struct store *store, const struct ingest_settings *set
 	struct writer *w = xcalloc(1, sizeof(*w));
 
 	w->tx = write_tx_new(store, settings->lock_timeout_ms);
-	w->catalog = catalog_new(settings->register_clusters);
+	w->usage = usage_book_new();
+	w->catalog = catalog_new(settings->register_clusters, w->usage);
 	w->items_arena = arena_new();
 	w->try_arena = arena_new();
 	return w;
@@ -34,6 +36,7 @@ void writer_free(struct writer *w)
 		return;
 	write_tx_free(w->tx);
 	catalog_free(w->catalog);
+	usage_book_free(w->usage);
 	arena_free(w->items_arena);
 	arena_free(w->try_arena);
 	free(w);
@@ -43,6 +46,7 @@ void writer_begin_epoch(struct writer *w, int64_t epoch)
 {
 	w->epoch = epoch;
 	catalog_forget(w->catalog);
+	usage_book_forget(w->usage);
 	w->obstacles.n = 0;
 }
 
@@ -77,7 +81,8 @@ static int run(struct writer *w, struct item **items, size_t n, struct err *err)
 				 .now = time(NULL),
 				 .arena = w->try_arena,
 				 .items = items,
-				 .n = n };
+				 .n = n,
+				 .usage = w->usage };
 	int64_t begun = monotonic_us();
 
 	arena_reset(w->try_arena);

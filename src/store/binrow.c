@@ -187,6 +187,37 @@ int32_t bin_read_i32(const PGresult *r, int row, int column)
 	return (int32_t)be32toh(n);
 }
 
+/* Dimensions, flags and type; then, unless it has none, length and lower bound; then the items. */
+enum { ARRAY_DIMENSIONS = 0, ARRAY_LENGTH = 12, ARRAY_ITEMS = 20 };
+
+static uint32_t array_word(const PGresult *r, int row, int column, size_t at)
+{
+	uint32_t n;
+
+	memcpy(&n, PQgetvalue(r, row, column) + at, sizeof(n));
+	return be32toh(n);
+}
+
+size_t bin_array_length(const PGresult *r, int row, int column)
+{
+	if (array_word(r, row, column, ARRAY_DIMENSIONS) == 0)
+		return 0;
+	return array_word(r, row, column, ARRAY_LENGTH);
+}
+
+int32_t bin_array_i32(const PGresult *r, int row, int column, size_t i)
+{
+	return (int32_t)array_word(r, row, column, ARRAY_ITEMS + i * 8 + 4);
+}
+
+int64_t bin_array_i64(const PGresult *r, int row, int column, size_t i)
+{
+	uint64_t n;
+
+	memcpy(&n, PQgetvalue(r, row, column) + ARRAY_ITEMS + i * 12 + 4, sizeof(n));
+	return (int64_t)be64toh(n);
+}
+
 static void read_field(const PGresult *r, int row, int column, const struct field *f, void *out)
 {
 	char *at = (char *)out + f->offset;

@@ -43,6 +43,10 @@ int bin_read_job(const PGresult *r, int row, struct job *ret, struct err *err);
 int bin_read_step(const PGresult *r, int row, struct step *ret, struct err *err);
 int64_t bin_read_i64(const PGresult *r, int row, int column);
 int32_t bin_read_i32(const PGresult *r, int row, int column);
+/* An integer[] or bigint[] without nulls: how many, and the i-th from 0. */
+size_t bin_array_length(const PGresult *r, int row, int column);
+int32_t bin_array_i32(const PGresult *r, int row, int column, size_t i);
+int64_t bin_array_i64(const PGresult *r, int row, int column, size_t i);
 
 /* "cluster, job_id, ..., stamps": for SELECT and COPY.  prefix goes before every name ("j."). */
 void bin_job_columns(struct buf *b, const char *prefix);

@@ -23,14 +23,21 @@ int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struc
 	return each_name(tx, &st, each, arg, err);
 }
 
-int registry_tres(struct write_tx *tx, registry_name *each, void *arg, struct err *err)
+int registry_tres(struct write_tx *tx, registry_number *each, void *arg, struct err *err)
 {
 	static const struct statement st = {
-		"tres_names",
-		"SELECT type || CASE name WHEN '' THEN '' ELSE '/' || name END FROM tres"
+		"tres_names", "SELECT type || CASE name WHEN '' THEN '' ELSE '/' || name END, id "
+			      "FROM tres"
 	};
+	PGresult *r;
 
-	return each_name(tx, &st, each, arg, err);
+	write_args(tx);
+	if (write_run_alone(tx, &st, &r, err) < 0)
+		return -1;
+	for (int i = 0; i < PQntuples(r); i++)
+		each(PQgetvalue(r, i, 0), bin_read_i64(r, i, 1), arg);
+	PQclear(r);
+	return 0;
 }
 
 /* With its root associations, as a change of the tree; one that was removed comes back. */

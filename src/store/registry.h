@@ -16,8 +16,9 @@ int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struc
 /* With its root associations.  One that was removed comes back. */
 int registry_add_cluster(struct write_tx *tx, int64_t epoch, const char *name, int64_t now,
 			 struct err *err);
-/* Names as in TRES texts: "cpu", "gres/gpu:a100". */
-int registry_tres(struct write_tx *tx, registry_name *each, void *arg, struct err *err);
+/* Names as in TRES texts, with their numbers: "cpu", "gres/gpu:a100". */
+typedef void registry_number(const char *name, int64_t id, void *arg);
+int registry_tres(struct write_tx *tx, registry_number *each, void *arg, struct err *err);
 int registry_add_tres(struct write_tx *tx, int64_t epoch, const char *const *names, size_t n,
 		      struct err *err);
 

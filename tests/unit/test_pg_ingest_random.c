@@ -212,6 +212,8 @@ static struct kit shuffled(struct history *h)
 	return k;
 }
 
+#define USAGE "usage_hour, usage_day, usage_month, run_rate"
+
 static void order_does_not_show(void **state UNUSED)
 {
 	struct pg *pg = pgtest_schema();
@@ -231,7 +233,7 @@ static void order_does_not_show(void **state UNUSED)
 		in_order = kit_sums(pg);
 		kit_months_agree(pg);
 		pgtest_run(pg, "TRUNCATE job, step, job_aside, step_aside, job_month, node_event, "
-			       "cluster_tres_event");
+			       "cluster_tres_event, " USAGE);
 		k = shuffled(&h);
 		deliver(&h, in, &k);
 		in_disorder = kit_sums(pg);
@@ -250,7 +252,7 @@ static void order_does_not_show(void **state UNUSED)
 						"USING (cluster, job_id, submit_at) "
 						"WHERE job.job_id IS NULL"), 0);
 		pgtest_run(pg, "TRUNCATE job, step, job_aside, step_aside, job_month, node_event, "
-			       "cluster_tres_event");
+			       "cluster_tres_event, " USAGE);
 		kit_free(&k);
 		kit_free(&h.k);
 	}

@@ -234,6 +234,26 @@ static void sums(void **state UNUSED)
 	assert_int_equal(list[0].amount, INT64_MAX);
 }
 
+/* Rates times times that do not fit, and what they differ by. */
+static void rates(void **state UNUSED)
+{
+	const struct usage_rate big = { 2, USAGE_COUNT_MOST,
+					(uint64_t)USAGE_COUNT_MOST * (uint64_t)T0 };
+	const struct usage_rate less = { 2, -USAGE_COUNT_MOST, -big.rate_start };
+	const struct usage_rate cpu = { 1, 4, 4 * (uint64_t)T0 };
+	struct usage_rate list[3];
+	size_t n = usage_rate_add(list, 0, &big);
+
+	n = usage_rate_add(list, n, &cpu);
+	n = usage_rate_add(list, n, &cpu);
+	assert_int_equal(n, 2);
+	assert_int_equal(usage_rate_until(&list[0], T0 + 600), 4800);
+	assert_int_equal(usage_rate_until(&list[1], T0 + 600), 600 * USAGE_COUNT_MOST);
+	n = usage_rate_add(list, n, &less);
+	assert_int_equal(n, 1);
+	assert_int_equal(list[0].tres, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +261,7 @@ int main(void)
 		cmocka_unit_test(suspension),	cmocka_unit_test(running),
 		cmocka_unit_test(periods),	cmocka_unit_test(splits),
 		cmocka_unit_test(cuts),		cmocka_unit_test(sums),
+		cmocka_unit_test(rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
