@@ -5,6 +5,9 @@ import http.client
 import io
 import json
 import os
+import signal
+import socket
+import time
 import urllib.parse
 
 import pytest
@@ -564,7 +567,6 @@ def test_a_long_answer(big, form):
 
 def test_a_long_answer_needs_chunks(big):
     """HTTP/1.0 ends an answer with the connection: a cut one would look whole."""
-    import socket
     target = f"/v1/jobs?start={T}&end={T + 100000}"
     credential = big.credential("GET", target)
     with socket.create_connection((big.host, big.port), timeout=60) as s:
@@ -575,28 +577,41 @@ def test_a_long_answer_needs_chunks(big):
     assert b" 400 " in got[:20] and b"HTTP/1.1" in got
 
 
-def test_a_reader_that_stops_is_cut_and_hurts_nobody(big):
+def cut_readers(t):
+    line = 'tally_http_connections_cut_total{reason="slow_reader"} '
+    return int([x for x in t.get("/metrics").text.splitlines() if x.startswith(line)][0][len(line):])
+
+
+def asking(t, over, target):
+    """A connection with a small window that has asked for target."""
+    s = socket.socket(socket.AF_UNIX if over == "unix" else socket.AF_INET)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(30)
+    s.connect(t.unix if over == "unix" else (t.host, t.port))
+    signed = f"Authorization: Munge {t.credential('GET', target)}\r\n" if over == "tcp" else ""
+    s.sendall(f"GET {target} HTTP/1.1\r\nHost: t\r\n{signed}\r\n".encode())
+    return s
+
+
+@pytest.mark.parametrize("over", ["tcp", "unix"])
+@pytest.mark.parametrize("pace", ["stopped", "slow"])
+def test_a_reader_that_is_too_slow_is_cut_and_hurts_nobody(big, over, pace):
     """Its connection ends, the answer is seen to be cut, records go in meanwhile."""
-    import socket
-    import time
-    target = f"/v1/jobs?start={T}&end={T + 100000}"
-    stopped = []
-    for _ in range(4):
-        s = socket.socket()
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        s.settimeout(30)
-        s.connect((big.host, big.port))
-        s.sendall((f"GET {target} HTTP/1.1\r\nHost: t\r\nAuthorization: Munge "
-                   f"{big.credential('GET', target)}\r\n\r\n").encode())
-        stopped.append(s)
+    before = cut_readers(big)
+    readers = [asking(big, over, f"/v1/jobs?start={T}&end={T + 100000}") for _ in range(3)]
     began = time.monotonic()
     n = 500000
-    while time.monotonic() - began < 8:
+    while cut_readers(big) < before + 3 and time.monotonic() - began < 30:
         n += 1
         sent = time.monotonic()
-        assert big.send(job(n))["accepted"] == 1
+        big.send(job(n))
         assert time.monotonic() - sent < 2
-    for s in stopped:
+        if pace == "slow":
+            for s in readers:
+                s.recv(100)
+        time.sleep(0.2)
+    assert cut_readers(big) == before + 3
+    for s in readers:
         got = b""
         try:
             while piece := s.recv(65536):
@@ -605,8 +620,23 @@ def test_a_reader_that_stops_is_cut_and_hurts_nobody(big):
             pass
         assert not got.endswith(b"0\r\n\r\n")
         s.close()
-    text = big.get("/metrics").text
-    assert 'tally_http_connections_cut_total{reason="slow_reader"} 4' in text
+
+
+def test_memory_does_not_grow_with_an_answer(big):
+    """32 MB of rows while the daemon stays where it was."""
+    def rss_kib():
+        with open(f"/proc/{big.pid}/status", encoding="ascii") as f:
+            return int([x for x in f if x.startswith("VmRSS")][0].split()[1])
+
+    c = big.connect("unix", 60)
+    c.request("GET", f"/v1/jobs?start={T}&end={T + 100000}&format=ndjson")
+    reply, idle, most, total = c.getresponse(), rss_kib(), 0, 0
+    while piece := reply.read(1 << 20):
+        total += len(piece)
+        most = max(most, rss_kib())
+    c.close()
+    assert total > 20 << 20
+    assert most - idle < 16 << 10
 
 
 def test_an_answer_that_fails_halfway_looks_cut(big):
@@ -621,3 +651,36 @@ def test_an_answer_that_fails_halfway_looks_cut(big):
     with pytest.raises((http.client.IncompleteRead, ConnectionError)):
         reply.read()
     c.close()
+
+
+def test_a_stop_lets_answers_end_or_cuts_them_visibly(fresh_tallyd):
+    """SIGTERM while answers go out: who reads gets all of it, who stopped is seen to be cut, a new
+    request is told to go elsewhere, and the daemon ends in time."""
+    t = ready(fresh_tallyd())
+    for at in range(0, 12000, 4000):
+        t.send(*[job(i, submit=T + i, name=f"job {i} " + "x" * 200)
+                 for i in range(at + 1, at + 4001)], timeout=120)
+    target = f"/v1/jobs?start={T}&end={T + 100000}&format=ndjson"
+    reading, stopped = t.connect("unix", 30), asking(t, "unix", target)
+    kept = t.connect("unix", 30)
+    kept.request("GET", "/healthz")
+    kept.getresponse().read()
+    reading.request("GET", target)
+    reply = reading.getresponse()
+    got = reply.read(1000)
+    t.send_signal(signal.SIGTERM)
+    wait_until(lambda: not os.path.exists(t.unix), 5, "the door to close")
+    got += reply.read()
+    assert got.count(b"\n") == 12000
+    with pytest.raises((http.client.HTTPException, OSError)):
+        kept.request("GET", "/healthz")
+        kept.getresponse()
+    assert t.wait(10) == 0
+    rest = b""
+    try:
+        while piece := stopped.recv(65536):
+            rest += piece
+    except ConnectionError:
+        pass
+    assert not rest.endswith(b"0\r\n\r\n")
+    stopped.close()
