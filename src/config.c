@@ -349,7 +349,7 @@ static int take_pair(const struct conf_pair *pair, void *arg, struct err *err)
 	char where[96];
 	const char *path = pair->value;
 
-	snprintf(where, sizeof(where), "%.80s:%d", r->name, pair->line);
+	conf_where(r->name, pair->line, where, sizeof(where));
 	if (pair->key[0] != '\0')
 		return set_key(r->config, pair->key, pair->value, where, err);
 	if (r->dir == NULL || r->depth >= INCLUDE_DEPTH)

@@ -16,11 +16,24 @@ struct reader {
 	struct err *err;
 };
 
+void conf_where(const char *name, int line, char *out, size_t size)
+{
+	char number[16];
+	size_t n = strlen(name), room;
+
+	snprintf(number, sizeof(number), ":%d", line);
+	room = size - strlen(number) - 1;
+	if (n <= room)
+		snprintf(out, size, "%s%s", name, number);
+	else
+		snprintf(out, size, "...%s%s", name + n - room + 3, number);
+}
+
 static int fail(const struct reader *r, const char *before, const char *what, const char *after)
 {
 	char where[sizeof(r->err->where)];
 
-	snprintf(where, sizeof(where), "%s:%d", r->name, r->first);
+	conf_where(r->name, r->first, where, sizeof(where));
 	return err_set(r->err, ERR_INVALID, where, "%s%.60s%s", before, what, after);
 }
 

@@ -21,6 +21,9 @@ struct conf_pair {
 /* Return 0, or -1 with err to stop. */
 typedef int conf_sink(const struct conf_pair *pair, void *arg, struct err *err);
 
+/* "file:line"; a name that is too long keeps its end, which tells more than its beginning. */
+void conf_where(const char *name, int line, char *out, size_t size);
+
 /* Errors name "file:line" in err->where (name is the file's).  The strings given to the sink live
  * in the arena. */
 int conf_parse(const char *name, const char *text, size_t len, struct arena *arena,

@@ -98,12 +98,25 @@ static void test_limits(void **state UNUSED)
 	arena_free(a);
 }
 
+static void test_where(void **state UNUSED)
+{
+	char out[16];
+
+	conf_where("a.conf", 7, out, sizeof(out));
+	assert_string_equal(out, "a.conf:7");
+	conf_where("/etc/tally/tally.conf", 12, out, sizeof(out));
+	assert_string_equal(out, "...ally.conf:12");
+	conf_where("123456789012", 123, out, sizeof(out));
+	assert_string_equal(out, "...56789012:123");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_sink_stops),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_where),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
