@@ -118,9 +118,10 @@ static void fair_tree_levels(struct tree *t)
 			level->num = 0, level->den = 1;
 		else if (node->usage == 0)
 			level->num = 1;
-		node->level_fs = node->shares == 0	     ? 0.0
-				 : node->effective_usage > 0 ? node->norm_shares / node->effective_usage
-							     : INFINITY;
+		node->level_fs = node->shares == 0 ? 0.0
+				 : node->effective_usage > 0
+					 ? node->norm_shares / node->effective_usage
+					 : INFINITY;
 	}
 }
 
@@ -267,9 +268,10 @@ static void classic(struct tree *t, unsigned damping)
 								      node->norm_usage) *
 									     share;
 		}
-		node->factor = node->norm_shares > 0
-				       ? exp2(-(node->effective_usage / node->norm_shares) / damping)
-				       : 0.0;
+		node->factor =
+			node->norm_shares > 0
+				? exp2(-(node->effective_usage / node->norm_shares) / damping)
+				: 0.0;
 	}
 }
 

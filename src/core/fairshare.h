@@ -23,10 +23,12 @@ struct fairshare_node {
 	int64_t shares; /* >= 0, or SHARES_PARENT */
 	int64_t usage;  /* >= 0 */
 	/* out */
-	double norm_shares; /* Fair Tree: part of the level's shares; classic: product down the tree */
+	double norm_shares; /* Fair Tree: part of the level's shares; classic: product down the tree
+			     */
 	double norm_usage;  /* part of the root's usage */
 	double effective_usage;
-	double level_fs; /* INFINITY without use; NAN where the rule has none (root, parent, classic) */
+	double level_fs; /* INFINITY without use; NAN where the rule has none (root, parent,
+			    classic) */
 	double factor;   /* 0..1; NAN where the rule has none (Fair Tree: accounts) */
 	uint32_t rank;   /* Fair Tree: of `users`, best = users; 0 for accounts */
 };

@@ -385,7 +385,8 @@ static int ensure_places(const struct prepare *p, const struct draft_need *needs
 	if (obstacle_stands(p->obs, OBSTACLE_TREE, 0, p->now_ms))
 		return 1;
 	if (tree_ensure(p->tx, p->epoch, needs, n, time(NULL), &p->c->tree, p->err) < 0) {
-		/* A value the database does not take is for the records' own transaction to find. */
+		/* A value the database does not take is for the records' own transaction to find.
+		 */
 		if (write_fault(p->tx) != FAULT_DATA)
 			return met(p, OBSTACLE_TREE, 0);
 		write_rollback(p->tx);

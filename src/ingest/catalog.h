@@ -1,6 +1,7 @@
 /* ingest/catalog.h: what must be in the database before records can be written: their clusters,
- * the names of their TRES, their place in the account tree, the partitions of their months.  What is missing is made in short
- * transactions of its own; what is known to be there costs a look-up in memory. */
+ * the names of their TRES, their place in the account tree, the partitions of their months.  What
+ * is missing is made in short transactions of its own; what is known to be there costs a look-up in
+ * memory. */
 #ifndef TALLY_INGEST_CATALOG_H
 #define TALLY_INGEST_CATALOG_H
 

@@ -14,7 +14,7 @@ int private_backup(const char *state_dir, const char *file, int64_t *ret_bytes,
 
 struct restored {
 	int64_t jobs, former_jobs;
-	char former[64];  /* name of the database that is kept; empty when there was nothing in it */
+	char former[64]; /* name of the database that is kept; empty when there was nothing in it */
 	char socket_dir[128];
 };
 

@@ -18,7 +18,8 @@ static int each_name(struct write_tx *tx, const struct statement *st, registry_n
 
 int registry_clusters(struct write_tx *tx, registry_name *each, void *arg, struct err *err)
 {
-	static const struct statement st = { "clusters", "SELECT name FROM cluster WHERE deleted = 0" };
+	static const struct statement st = { "clusters",
+					     "SELECT name FROM cluster WHERE deleted = 0" };
 
 	return each_name(tx, &st, each, arg, err);
 }

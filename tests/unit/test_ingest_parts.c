@@ -117,8 +117,8 @@ static const char *merged(struct record *records, const size_t *order, size_t n)
 
 		event_merge(&events[i]);
 		assert_true(events[i].changed);
-		buf_printf(&b, "%s %" PRId64 " %d %s %" PRId64 " %s %" PRId64 " %s|", e->node, e->at,
-			   e->up, e->state != NULL ? e->state : "-", e->state_raw,
+		buf_printf(&b, "%s %" PRId64 " %d %s %" PRId64 " %s %" PRId64 " %s|", e->node,
+			   e->at, e->up, e->state != NULL ? e->state : "-", e->state_raw,
 			   e->reason != NULL ? e->reason : "-", e->reason_uid,
 			   e->tres != NULL ? e->tres : "-");
 	}

@@ -102,8 +102,9 @@ static void billing(void **state UNUSED)
 
 static void wrong_weights(void **state UNUSED)
 {
-	static const char *const wrong[] = { "CPU", "=1",    "CPU=x",  "CPU=1G", "Mem=1Q", "Mem=1GG",
-					     "CPU=-1", "CPU=1,", ",CPU=1", "CPU=nan", "CPU=inf", "CPU=" };
+	static const char *const wrong[] = { "CPU",    "=1",	  "CPU=x",   "CPU=1G",
+					     "Mem=1Q", "Mem=1GG", "CPU=-1",  "CPU=1,",
+					     ",CPU=1", "CPU=nan", "CPU=inf", "CPU=" };
 	struct arena *a = arena_new();
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
