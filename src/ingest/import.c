@@ -8,8 +8,8 @@
 
 /* Asked in this order. */
 static const struct import_format *const formats[] = {
-	&import_sacct_json, &import_sacct,  &import_eagle,
-	&import_openb,	    &import_philly, &import_swf,
+	&import_tally, &import_sacct_json, &import_sacct, &import_eagle,
+	&import_openb, &import_philly,	   &import_swf,
 };
 
 const struct import_format *import_recognise(const struct import_source *source, struct err *err)

@@ -23,8 +23,8 @@ struct import_run {
 	uint64_t noted;	 /* bits: notes already given */
 };
 
-extern const struct import_format import_sacct, import_sacct_json, import_swf, import_eagle,
-	import_openb, import_philly;
+extern const struct import_format import_tally, import_sacct, import_sacct_json, import_swf,
+	import_eagle, import_openb, import_philly;
 
 /* Begins a job at `line`, handing the one before it over first; NULL when the handler stopped. */
 struct job *import_begin_job(struct import_run *run, size_t line);

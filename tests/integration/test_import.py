@@ -293,3 +293,35 @@ def test_an_import_outlives_a_restart(fresh_tallyd, tmp_path):
     assert client.returncode == 0, out + err
     assert count(t, "k") == 60000
     assert "sent 60000 of 60000 records" in out
+
+
+def export(t, cluster):
+    """Every run of every job of a cluster with its steps, a line each."""
+    reply = t.get(f"/v1/jobs?cluster={cluster}&steps=true&duplicates=true&submitted=true&start=0"
+                  "&times=epoch&format=ndjson")
+    assert reply.status == 200
+    return reply.text.splitlines()
+
+
+def lasting(lines):
+    """How long something has run that still does depends on when it is asked."""
+    return [re.sub(r'"elapsed_s":\d+', '"elapsed_s":0', line) if '"state":"RUNNING"' in line else line
+            for line in lines]
+
+
+def test_history_moves_to_another_database(t, fresh_tallyd, tmp_path):
+    """FC-166: exported, imported into an empty database, exported again: the same bytes."""
+    other = fresh_tallyd()
+    for cluster in ("hb", "sj", "eagle", "s1"):
+        first = export(t, cluster)
+        assert len(first) > 1
+        f = tmp_path / f"{cluster}.ndjson"
+        f.write_text("\n".join(first) + "\n")
+        run = other.tally("import", f)
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert "tally's own jobs as JSON" in run.stdout
+        assert figures(run)[4] == 0, run.stdout
+        assert lasting(export(other, cluster)) == lasting(first)
+    whole = tmp_path / "whole.json"
+    whole.write_text(t.tally("sacct", "-a", "--json", "-M", "s1", "-S", "2019-01-01", check=True).stdout)
+    assert figures(other.tally("import", whole))[2:] == (0, 2, 0)
