@@ -1,8 +1,11 @@
 """Who a request comes from: every way a munge credential can fail, provoked with real munged
 daemons, and what each is told."""
 import hashlib
+import json
 import os
 import pathlib
+import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -50,9 +53,11 @@ class Munged:
             env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(self.socket.exists, 10, "another munged")
 
-    def stop(self):
+    def stop(self, final=False):
         self.process.terminate()
         self.process.wait(10)
+        if final:
+            shutil.rmtree(self.dir, ignore_errors=True)
 
 
 @pytest.fixture
@@ -65,7 +70,7 @@ def other_munged():
 
     yield start
     for m in running:
-        m.stop()
+        m.stop(final=True)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +138,6 @@ def test_rewound_by_a_clock_that_is_ahead(t, other_munged):
 
 
 def test_nothing_is_written_on_a_bad_clock_and_all_is_well_once_it_is_right(t, other_munged):
-    import json
     body = json.dumps(RECORD).encode()
     m = other_munged(key=key_of(t), shift=14502)
     c = munge(m.socket, "-s", digest("POST", "/v1/records", body))
@@ -180,13 +184,23 @@ def test_without_a_payload(t):
 
 
 def test_another_body(t):
-    import json
     body = json.dumps(dict(RECORD, job_id=77)).encode()
     c = munge(t.munge, "-s", digest("POST", "/v1/records", body))
     forged = body.replace(b"77", b"78")
     reply = t.post("/v1/records", forged, headers={"Authorization": f"Munge {c}"})
     assert reply.status == 401
     assert t.send(dict(RECORD, job_id=78))["accepted"] == 1
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_by_hand_as_the_contract_says(t, tmp_path):
+    f = tmp_path / "f"
+    f.write_text(json.dumps(dict(RECORD, job_id=81)))
+    line = (f"C=$({{ printf 'POST\\n/v1/records\\n'; cat {f}; }} | sha256sum | cut -d' ' -f1 | "
+            f"munge -S {t.munge}); "
+            f'curl -s -H "Authorization: Munge $C" --data-binary @{f} {t.url}/v1/records')
+    out = subprocess.run(["bash", "-c", line], stdout=subprocess.PIPE, check=True, text=True).stdout
+    assert json.loads(out)["accepted"] == 1
 
 
 def test_gzip_is_signed_as_sent(t):
@@ -251,7 +265,7 @@ def test_no_munged(module_tallyd, other_munged):
         m.socket.unlink()
     assert "does not exist" in refused(t, good[0], "no_munged", 503)
     assert t.get("/healthz", signed=False).status == 200
-    dead = __import__("socket").socket(__import__("socket").AF_UNIX)
+    dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(m.socket))
     m.socket.chmod(0o777)
     assert "nobody listens" in refused(t, good[1], "no_munged", 503)
