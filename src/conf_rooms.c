@@ -86,6 +86,7 @@ int conf_ops(const struct config *config, uid_t started_by, struct ops_settings 
 	*ret = (struct ops_settings){
 		.started_by_uid = started_by,
 		.default_cluster = config->cluster,
+		.keep_user_case = config->keep_user_case,
 	};
 	conf_ops_reload(config, ret);
 	return find_uid(config->slurm_user, &ret->slurm_user_uid, err);

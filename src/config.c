@@ -42,7 +42,7 @@ struct setter {
 };
 
 static set_fn set_STR, set_PATH, set_LIST, set_BOOL, set_INT, set_SIZE, set_SPAN, set_LEVEL,
-	set_FORMAT, set_PRIVATE, set_AUTH;
+	set_FORMAT, set_PRIVATE, set_AUTH, set_PARAMETERS;
 
 static const struct key keys[CONFIG_KEYS] = {
 #define C(key, type, member, default_text, least, most, reload, help)                              \
@@ -233,6 +233,18 @@ static int set_PRIVATE(const struct setter *s, const char *value, void *member, 
 		bits |= (unsigned)n;
 	}
 	*(unsigned *)member = bits;
+	return 0;
+}
+
+static int set_PARAMETERS(const struct setter *s, const char *value, void *member, struct err *err)
+{
+	const char *const *list;
+	bool *keep = member;
+
+	*keep = false;
+	set_LIST(s, value, &list, err);
+	for (; *list != NULL; list++)
+		*keep = *keep || strcasecmp(*list, "PreserveCaseUser") == 0;
 	return 0;
 }
 

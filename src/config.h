@@ -19,6 +19,7 @@ typedef enum log_level config_LEVEL;
 typedef enum log_format config_FORMAT;
 typedef unsigned config_PRIVATE; /* PRIVATE_* of ops */
 typedef const char *config_AUTH; /* path of munge's socket */
+typedef bool config_PARAMETERS; /* is PreserveCaseUser among them? */
 
 enum {
 #define C(key, ...) CONFIG_##key,

@@ -16,6 +16,7 @@
 #include "store/advice.h"
 #include "store/private_pg.h"
 #include "store/store.h"
+#include "store/tree_read.h"
 
 /* From the signal to the end of the process, with room to spare under ten seconds. */
 enum {
@@ -41,6 +42,7 @@ struct house {
 	struct store *store;
 	struct ingest *ingest;
 	bool ingest_drained;
+	struct tree_cache *trees;
 	struct ops ops;
 	struct api *api;
 	char http_socket[108];
@@ -206,6 +208,8 @@ static int start_store(struct house *h, struct err *err)
 
 static void stop_store(struct house *h)
 {
+	tree_cache_free(h->trees);
+	h->trees = NULL;
 	store_close(h->store);
 	h->store = NULL;
 }
@@ -250,6 +254,8 @@ static int start_api(struct house *h, struct err *err)
 		return -1;
 	h->ops.store = h->store;
 	h->ops.ingest = h->ingest;
+	h->trees = tree_cache_new(h->store);
+	h->ops.trees = h->trees;
 	h->api = api_start(&h->ops, &s, err);
 	if (h->api == NULL)
 		return -1;

@@ -33,6 +33,17 @@ struct draft *draft_new(const struct tree *base, const struct draft_rules *rules
 const struct tree *draft_tree(struct draft *d);
 void draft_free(struct draft *d); /* takes NULL; what came out of it lies in the arena */
 
+/* Rows as they would be, by their names; removed ones too; NULL when there is none. */
+const struct cluster *draft_cluster(struct draft *d, const char *name);
+const struct account *draft_account(struct draft *d, const char *name);
+const struct user *draft_user(struct draft *d, const char *name);
+const struct qos *draft_qos(struct draft *d, const char *name);
+const struct assoc *draft_assoc(struct draft *d, const char *cluster, const char *account,
+				const char *user, const char *partition);
+const struct wckey *draft_wckey(struct draft *d, const char *cluster, const char *user,
+				const char *name);
+const struct coord *draft_coord(struct draft *d, const char *account, const char *user);
+
 /* Everything that differs from the snapshot, or from the last draft_settle, in the order it was
  * first touched. */
 struct draft_row {
@@ -58,6 +69,7 @@ struct draft_add {
 	struct texts partitions; /* of these associations; none = for all */
 	struct texts wckeys;	/* a user's */
 	const char *parent;	/* of an account; NULL = root */
+	bool quiet;		/* no note of what is there already */
 };
 void draft_add_init(struct draft_add *add, enum entity_kind kind);
 /* What is there already stays as it is, with a note. */

@@ -633,7 +633,7 @@ static int add_cluster(struct draft *d, const struct draft_add *add, struct err 
 	return draft_check_qos(d, ENTITY_ASSOC, root, err);
 }
 
-int draft_add(struct draft *d, const struct draft_add *add, struct err *err)
+static int add_row(struct draft *d, const struct draft_add *add, struct err *err)
 {
 	switch ((int)(add->row.entity - entities)) {
 	case ENTITY_CLUSTER: return add_cluster(d, add, err);
@@ -646,6 +646,17 @@ int draft_add(struct draft *d, const struct draft_add *add, struct err *err)
 	default: return err_set(err, ERR_INVALID, NULL, "a %s cannot be added",
 				add->row.entity->name);
 	}
+}
+
+int draft_add(struct draft *d, const struct draft_add *add, struct err *err)
+{
+	size_t notes = d->n_notes;
+	int rc = add_row(d, add, err);
+
+	/* Adding says nothing else. */
+	if (add->quiet)
+		d->n_notes = notes;
+	return rc;
 }
 
 /* ---- what jobs need */

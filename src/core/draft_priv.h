@@ -40,17 +40,7 @@ struct draft {
 	struct draft_row *rows;
 };
 
-/* ---- rows: as they would be; removed ones too; NULL when there is none */
-const struct cluster *draft_cluster(struct draft *d, const char *name);
-const struct account *draft_account(struct draft *d, const char *name);
-const struct user *draft_user(struct draft *d, const char *name);
-const struct qos *draft_qos(struct draft *d, const char *name);
-const struct assoc *draft_assoc(struct draft *d, const char *cluster, const char *account,
-				const char *user, const char *partition);
 const struct assoc *draft_assoc_by_id(struct draft *d, const char *cluster, int64_t id);
-const struct wckey *draft_wckey(struct draft *d, const char *cluster, const char *user,
-				const char *name);
-const struct coord *draft_coord(struct draft *d, const char *account, const char *user);
 
 /* The row, to be written to. */
 void *draft_touch(struct draft *d, enum entity_kind kind, const void *row);

@@ -2,7 +2,10 @@
 #include <pwd.h>
 
 #include "base/arena.h"
-#include "ops/ops.h"
+#include "core/tree.h"
+#include "core/words.h"
+#include "ops/tree.h"
+#include "store/tree_read.h"
 
 #define PASSWD_BUF ((size_t)16 << 10)
 
@@ -14,6 +17,32 @@ static void user_name(struct identity *who)
 	if (getpwuid_r((uid_t)who->uid, &pw, scratch, PASSWD_BUF, &found) == 0 && found != NULL)
 		snprintf(who->user, sizeof(who->user), "%s", found->pw_name);
 	free(scratch);
+}
+
+const struct user *ops_user_in_tree(const struct tree *t, const struct identity *who)
+{
+	if (who->user[0] != '\0')
+		return tree_user(t, who->user);
+	return who->uid >= 0 ? tree_user_by_uid(t, who->uid) : NULL;
+}
+
+/* Without a database everybody is a user. */
+static enum role role_in_tree(const struct ops *ops, const struct identity *who)
+{
+	struct tree *t = ops->trees != NULL ? tree_cache_get(ops->trees, NULL) : NULL;
+	const struct user *u;
+	enum role role = ROLE_USER;
+
+	if (t == NULL)
+		return role;
+	u = ops_user_in_tree(t, who);
+	if (u != NULL && row_get(u, USER, deleted, 0) == 0) {
+		int64_t level = row_get(u, USER, admin_level, ADMIN_NONE);
+		role = level == ADMIN_ADMINISTRATOR ? ROLE_ADMIN :
+		       level == ADMIN_OPERATOR	    ? ROLE_OPERATOR : ROLE_USER;
+	}
+	tree_unref(t);
+	return role;
 }
 
 void ops_identify(const struct ops *ops, struct identity *who)
@@ -28,7 +57,7 @@ void ops_identify(const struct ops *ops, struct identity *who)
 	user_name(who);
 	who->controller =
 		who->uid == 0 || who->uid == s->slurm_user_uid || who->uid == s->started_by_uid;
-	who->role = who->controller ? ROLE_ADMIN : ROLE_USER;
+	who->role = who->controller ? ROLE_ADMIN : role_in_tree(ops, who);
 }
 
 static int unauthenticated(struct err *err)

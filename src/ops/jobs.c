@@ -1,5 +1,5 @@
 /* ops/jobs.c: jobs out, as the asker may see them. */
-#include "ops/ops.h"
+#include "ops/tree.h"
 #include "store/job_read.h"
 
 /* Without a window of its own a list of job ids is a list of look-ups, however far back. */
@@ -18,14 +18,43 @@ static int check_range(const struct ops *ops, const struct identity *who,
 }
 
 /* With PrivateData=jobs an ordinary user sees own jobs and those of coordinated accounts. */
-static void restrict_to(const struct ops *ops, const struct identity *who, struct job_filter *f)
+static bool is_restricted(const struct ops *ops, const struct identity *who)
 {
-	f->restrict_to_own = false;
-	if ((ops->settings.private_data & PRIVATE_JOBS) == 0 || who->role >= ROLE_OPERATOR)
-		return;
+	return (ops->settings.private_data & PRIVATE_JOBS) != 0 && who->role < ROLE_OPERATOR;
+}
+
+static void restrict_to(const struct identity *who, const struct tree *t, struct job_filter *f,
+			struct arena *arena)
+{
+	const struct user *me = ops_user_in_tree(t, who);
+
 	f->restrict_to_own = true;
 	f->own_user = who->user;
 	f->own_uid = who->uid;
+	f->own_accounts = (struct texts){ 0 };
+	if (me != NULL)
+		ops_coordinated_accounts(t, me->name, arena, &f->own_accounts);
+}
+
+/* What the filter needs the account tree for. */
+static int resolve(struct ops *ops, const struct identity *who, struct job_filter *f,
+		   struct arena *arena, struct err *err)
+{
+	struct tree *t;
+
+	f->restrict_to_own = false;
+	if (!f->subtree && !is_restricted(ops, who))
+		return 0;
+	t = ops_tree_now(ops, err);
+	if (t == NULL)
+		return -1;
+	if (f->subtree)
+		ops_accounts_below(t, &f->clusters, arena, &f->accounts);
+	f->subtree = false;
+	if (is_restricted(ops, who))
+		restrict_to(who, t, f, arena);
+	tree_unref(t);
+	return 0;
 }
 
 /* -T: the life inside the window; one that never started has no length in it. */
@@ -62,12 +91,8 @@ int ops_jobs(struct ops *ops, const struct identity *who, struct job_filter *fil
 
 	if (ops_may(ops, who, RIGHT_READ, err) < 0 || check_range(ops, who, filter, now, err) < 0)
 		return -1;
-	/* Half an answer would look like a whole one. */
-	if (filter->subtree)
-		return err_set(err, ERR_INVALID, "subtree",
-			       "which accounts are below which is not "
-			       "kept by this version; name each of them in account=");
-	restrict_to(ops, who, filter);
+	if (resolve(ops, who, filter, arena, err) < 0)
+		return -1;
 	if (job_filter_prepare(filter, arena, err) < 0)
 		return -1;
 	if (filter->truncate) {

@@ -27,11 +27,18 @@ struct ops_settings {
 	int64_t slurm_user_uid;		   /* SlurmUser */
 	int64_t started_by_uid;		   /* who started tallyd */
 	const char *default_cluster;
+	bool keep_user_case;		   /* PreserveCaseUser */
 };
+
+struct tree_cache;
 
 struct ops {
 	struct store *store;
 	struct ingest *ingest;
+	struct tree_cache *trees;
+	/* Something for controllers has been committed; may be NULL. */
+	void (*told)(void *arg);
+	void *told_arg;
 	struct ops_settings settings;
 };
 
@@ -45,6 +52,7 @@ enum right {
 	RIGHT_READ,    /* anybody with an identity; anybody at all with anonymous_reads */
 	RIGHT_RECORDS, /* controllers */
 	RIGHT_NOTES,   /* anybody with an identity; which job's is judged with the job */
+	RIGHT_TREE,    /* anybody with an identity; what of the tree is judged with it */
 	RIGHT_ADMIN,
 };
 int ops_may(const struct ops *ops, const struct identity *who, enum right right, struct err *err);

@@ -6,9 +6,12 @@
 static const struct statement list = {
 	"clusters",
 	"SELECT c.name, c.registered_at, coalesce(sum(m.open_jobs), 0)::bigint, "
-	"coalesce(min(m.least_job_id), 0)::bigint, coalesce(max(m.greatest_job_id), 0)::bigint "
+	"coalesce(min(m.least_job_id), 0)::bigint, coalesce(max(m.greatest_job_id), 0)::bigint, "
+	"e.nodes, e.tres "
 	"FROM cluster c LEFT JOIN job_month m ON m.cluster = c.name "
-	"GROUP BY c.name, c.registered_at ORDER BY c.name"
+	"LEFT JOIN LATERAL (SELECT nodes, tres FROM cluster_tres_event e WHERE e.cluster = c.name "
+	"ORDER BY start_at DESC LIMIT 1) AS e ON true "
+	"GROUP BY c.name, c.registered_at, e.nodes, e.tres ORDER BY c.name"
 };
 
 int store_clusters_each(struct store *s, cluster_sink *sink, void *arg, struct err *err)
@@ -27,6 +30,8 @@ int store_clusters_each(struct store *s, cluster_sink *sink, void *arg, struct e
 			.name = PQgetvalue(r, i, 0),
 			.registered_at = bin_read_i64(r, i, 1),
 			.open_jobs = bin_read_i64(r, i, 2),
+			.nodes = PQgetisnull(r, i, 5) ? NULL : PQgetvalue(r, i, 5),
+			.tres = PQgetisnull(r, i, 6) ? NULL : PQgetvalue(r, i, 6),
 			.least_job_id = bin_read_i64(r, i, 3),
 			.greatest_job_id = bin_read_i64(r, i, 4),
 		};

@@ -8,6 +8,7 @@ struct cluster_info {
 	const char *name;
 	int64_t registered_at;
 	int64_t open_jobs; /* not ended */
+	const char *nodes, *tres; /* by its last record of them; NULL = there is none */
 	/* From the months: 0 = no job yet. */
 	int64_t least_job_id, greatest_job_id;
 };

@@ -317,28 +317,23 @@ int tree_tx_add_tres(struct tree_tx *tx, const char *const *names, size_t n, str
 	return rc;
 }
 
-int tree_tx_open_jobs(struct tree_tx *tx, const char *const *accounts, size_t n_accounts,
-		      const char *const *users, size_t n_users, open_job_sink *sink, void *arg,
-		      struct err *err)
+int tree_tx_open_jobs(struct tree_tx *tx, const struct open_jobs_query *q, open_job_sink *sink,
+		      void *arg, struct err *err)
 {
 	static const char sql[] =
 		"SELECT job_id, (start_at IS NOT NULL)::int::bigint, cluster, "
 		"coalesce(account, ''), coalesce(user_name, ''), coalesce(partition, ''), "
 		"coalesce(qos, ''), coalesce(assoc_id, 0) FROM job WHERE end_at IS NULL "
-		"AND ($1::text[] IS NULL OR account = ANY ($1)) "
-		"AND ($2::text[] IS NULL OR user_name = ANY ($2)) ORDER BY job_id";
+		"AND (account = ANY ($1::text[]) OR qos = ANY ($3::text[]) "
+		"OR (coalesce(account, '') = '' AND user_name = ANY ($2::text[]))) "
+		"ORDER BY job_id";
 	struct buf args = BUF_INIT;
 	PGresult *r = NULL;
 	int rc;
 
-	if (accounts != NULL)
-		bin_text_array(&args, accounts, n_accounts);
-	else
-		bin_null(&args);
-	if (users != NULL)
-		bin_text_array(&args, users, n_users);
-	else
-		bin_null(&args);
+	bin_text_array(&args, q->accounts.v, q->accounts.n);
+	bin_text_array(&args, q->users.v, q->users.n);
+	bin_text_array(&args, q->qos.v, q->qos.n);
 	rc = pg_run_once(tx->pg, sql, &args, &r, err);
 	buf_fini(&args);
 	for (int i = 0; rc == 0 && i < PQntuples(r); i++) {

@@ -33,9 +33,12 @@ struct open_job {
 	int64_t assoc_id;					/* 0 = not known */
 };
 typedef void open_job_sink(const struct open_job *job, void *arg);
-/* Ascending numbers; of these accounts or users (each NULL = of all). */
-int tree_tx_open_jobs(struct tree_tx *tx, const char *const *accounts, size_t n_accounts,
-		      const char *const *users, size_t n_users, open_job_sink *sink, void *arg,
-		      struct err *err);
+/* Ascending numbers; of one of these accounts, or of none and of one of these users, or with one of
+ * these QOS. */
+struct open_jobs_query {
+	struct texts accounts, users, qos;
+};
+int tree_tx_open_jobs(struct tree_tx *tx, const struct open_jobs_query *q, open_job_sink *sink,
+		      void *arg, struct err *err);
 
 #endif

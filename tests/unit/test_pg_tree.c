@@ -260,19 +260,24 @@ static void see_job(const struct open_job *job, void *arg)
 
 static void jobs_that_have_not_ended(void **state UNUSED)
 {
-	static const char *const accounts[] = { "a", "b" }, *const users[] = { "u" };
+	const char *accounts[] = { "a", "b" }, *users[] = { "u" }, *qos[] = { "high" };
 	struct buf out = BUF_INIT;
 
 	pgtest_run(pg, "CREATE TABLE job_far PARTITION OF job DEFAULT; INSERT INTO job (cluster, job_id,"
 		       " submit_at, account, user_name, start_at, end_at, stamps) VALUES"
 		       " ('c1', 9, 1, 'a', 'u', 5, NULL, ''), ('c1', 10, 1, 'a', 'v', NULL, NULL, ''),"
-		       " ('c1', 11, 1, 'b', 'u', 5, 6, ''), ('c1', 12, 1, 'c', 'u', 5, NULL, '')");
+		       " ('c1', 11, 1, 'b', 'u', 5, 6, ''), ('c1', 12, 1, NULL, 'u', 5, NULL, ''),"
+		       " ('c1', 13, 1, 'c', 'u', 5, NULL, '');"
+		       "UPDATE job SET qos = 'high' WHERE job_id = 13");
 	struct tree_tx *tx = tree_tx_begin(store, NULL);
-	assert_ok(tree_tx_open_jobs(tx, accounts, 2, NULL, 0, see_job, &out, e));
+	assert_ok(tree_tx_open_jobs(tx, &(struct open_jobs_query){ .accounts = { accounts, 2 } },
+				    see_job, &out, e));
 	assert_string_equal(buf_str(&out), "9R c1.a.u 10P c1.a.v ");
 	buf_clear(&out);
-	assert_ok(tree_tx_open_jobs(tx, NULL, 0, users, 1, see_job, &out, e));
-	assert_string_equal(buf_str(&out), "9R c1.a.u 12R c1.c.u ");
+	assert_ok(tree_tx_open_jobs(tx, &(struct open_jobs_query){ .users = { users, 1 },
+								   .qos = { qos, 1 } },
+				    see_job, &out, e));
+	assert_string_equal(buf_str(&out), "12R c1..u 13R c1.c.u ");
 	tree_tx_rollback(tx);
 	buf_fini(&out);
 }
