@@ -245,8 +245,9 @@ static void help(void)
 {
 	puts("usage: tally import [OPTION...] FILE...\n\n"
 	     "Sends the jobs of each FILE (- is standard input) to tallyd: dumps of sacct\n"
-	     "--parsable with their header, sacct --json, the Standard Workload Format, and the\n"
-	     "CSV files of Eagle, openb and Philly; which it is, is seen from its content.\n"
+	     "--parsable with their header, sacct --json, tally's own jobs as JSON, the Standard\n"
+	     "Workload Format, and the CSV files of Eagle, openb and Philly; which it is, is seen\n"
+	     "from its content.\n"
 	     "Stopped half-way, begin again: what is there already is not stored twice.\n");
 	options_help(&import_options, stdout);
 }
