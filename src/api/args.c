@@ -22,6 +22,13 @@ static void init_quarantine(void *p)
 	args->limit = 100;
 }
 
+static void init_usage(void *p)
+{
+	struct usage_args *args = p;
+
+	args->query.from = args->query.to = TIME_UNSET;
+}
+
 void key_list_add(struct key_list *list, int key)
 {
 	if (has_bit(list->mask, (size_t)key))
@@ -31,12 +38,13 @@ void key_list_add(struct key_list *list, int key)
 }
 
 /* Every row of params.def with its group; a group's rows stand together, so each is a range. */
-enum group { GROUP_JOBS, GROUP_JOB, GROUP_WHY, GROUP_NOTE, GROUP_QUARANTINE };
+enum group { GROUP_JOBS, GROUP_JOB, GROUP_WHY, GROUP_NOTE, GROUP_QUARANTINE, GROUP_USAGE };
 #define ARGS_JOBS	struct jobs_args
 #define ARGS_JOB	struct job_args
 #define ARGS_WHY	struct why_args
 #define ARGS_NOTE	struct note_args
 #define ARGS_QUARANTINE struct quarantine_args
+#define ARGS_USAGE	struct usage_args
 
 static const struct param rows[] = {
 #define P(group, name, type, member, doc)                                                          \
@@ -71,10 +79,15 @@ enum {
 #define WANTED GROUP_QUARANTINE
 	N_QUARANTINE = 0
 #include "api/params.def"
+	,
+#undef WANTED
+#define WANTED GROUP_USAGE
+	N_USAGE = 0
+#include "api/params.def"
 #undef WANTED
 };
 #undef P
-_Static_assert(N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE == ARRAY_LEN(rows), "every group");
+_Static_assert(N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE + N_USAGE == ARRAY_LEN(rows), "every group");
 
 #define GROUP(name, before, init)                                                                  \
 	const struct param_group params_##name = { rows + (before), N_##name, sizeof(ARGS_##name), \
@@ -85,3 +98,4 @@ GROUP(JOB, N_JOBS, init_job);
 GROUP(WHY, N_JOBS + N_JOB, NULL);
 GROUP(NOTE, N_JOBS + N_JOB + N_WHY, NULL);
 GROUP(QUARANTINE, N_JOBS + N_JOB + N_WHY + N_NOTE, init_quarantine);
+GROUP(USAGE, N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE, init_usage);

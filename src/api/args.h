@@ -5,6 +5,7 @@
 #include "api/param.h"
 #include "core/filter.h"
 #include "core/record_json.h"
+#include "ops/usage.h"
 
 enum answer_format { FORMAT_UNSAID, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV };
 
@@ -59,10 +60,18 @@ struct quarantine_args {
 	bool all;      /* replayed ones too */
 };
 
+struct usage_args {
+	struct usage_query query; /* from and to: TIME_UNSET until they are filled in */
+	const struct zone *zone;
+	struct texts group;
+	struct texts tres;
+	bool epoch;
+};
+
 /* Adds a key that is not in it. */
 void key_list_add(struct key_list *list, int key);
 
 extern const struct param_group params_NONE, params_JOBS, params_JOB, params_WHY, params_NOTE,
-	params_QUARANTINE;
+	params_QUARANTINE, params_USAGE;
 
 #endif
