@@ -70,43 +70,47 @@ static void add_behind(struct buf *args, const PGresult *page)
 	bin_i64(args, bin_read_i64(page, last, START));
 }
 
-/* The page behind this one (NULL: the first), in its place. */
-static int next_page(struct store *s, const struct statement *st, const struct period_query *q,
-		     PGresult **page, struct err *err)
+struct turn {
+	const struct statement *st;
+	const struct period_query *q;
+	PGresult *page; /* NULL before the first */
+};
+
+/* The page behind this one, in its place. */
+static int turn_page(struct pg *pg, void *arg, struct err *err)
 {
-	struct pg *pg = store_reader(s, err);
+	struct turn *t = arg;
 	struct buf args = BUF_INIT;
 	PGresult *next = NULL;
 	int rc;
 
-	if (pg == NULL)
-		return -1;
-	add_texts(&args, q->clusters, q->n_clusters);
-	add_texts(&args, st == &node_page ? q->nodes : NULL, q->n_nodes);
-	bin_i64(&args, q->start);
-	bin_i64(&args, q->end);
-	add_behind(&args, *page);
-	rc = pg_run(pg, st, &args, &next, err);
-	store_reader_done(s, pg);
+	add_texts(&args, t->q->clusters, t->q->n_clusters);
+	add_texts(&args, t->st == &node_page ? t->q->nodes : NULL, t->q->n_nodes);
+	bin_i64(&args, t->q->start);
+	bin_i64(&args, t->q->end);
+	add_behind(&args, t->page);
+	rc = pg_run(pg, t->st, &args, &next, err);
 	buf_fini(&args);
-	PQclear(*page);
-	*page = next;
-	return rc;
+	if (rc < 0)
+		return -1;
+	PQclear(t->page);
+	t->page = next;
+	return 0;
 }
 
 static int each(struct store *s, const struct statement *st, const struct period_query *q,
 		give_row *give, void *sink, struct err *err)
 {
-	PGresult *page = NULL;
+	struct turn t = { st, q, NULL };
 	int rc;
 
 	do {
-		rc = next_page(s, st, q, &page, err);
-		for (int i = 0; rc >= 0 && i < PQntuples(page); i++)
-			if (give(page, i, sink) < 0)
+		rc = store_read(s, turn_page, &t, err);
+		for (int i = 0; rc >= 0 && i < PQntuples(t.page); i++)
+			if (give(t.page, i, sink) < 0)
 				rc = err_set(err, ERR_GONE, NULL, "the reader went away");
-	} while (rc >= 0 && PQntuples(page) == PAGE);
-	PQclear(page);
+	} while (rc >= 0 && PQntuples(t.page) == PAGE);
+	PQclear(t.page);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -43,7 +43,7 @@ static double read_double(const PGresult *r, int column)
 	return v;
 }
 
-static void read_facts(const PGresult *r, struct store_facts *ret)
+static void fill(const PGresult *r, struct store_facts *ret)
 {
 	int64_t *const numbers[] = { &ret->database_bytes,	&ret->job_bytes,
 				     &ret->step_bytes,		&ret->partitions,
@@ -61,18 +61,18 @@ static void read_facts(const PGresult *r, struct store_facts *ret)
 	ret->lag_s = PQgetisnull(r, 0, column) ? -1 : read_double(r, column);
 }
 
+static int read_facts(struct pg *pg, void *arg, struct err *err)
+{
+	PGresult *r = NULL;
+
+	if (pg_run(pg, &facts, NULL, &r, err) < 0)
+		return -1;
+	fill(r, arg);
+	PQclear(r);
+	return 0;
+}
+
 int store_facts_read(struct store *s, struct store_facts *ret, struct err *err)
 {
-	struct pg *pg = store_reader(s, err);
-	PGresult *r = NULL;
-	int rc;
-
-	if (pg == NULL)
-		return -1;
-	rc = pg_run(pg, &facts, NULL, &r, err);
-	store_reader_done(s, pg);
-	if (rc == 0)
-		read_facts(r, ret);
-	PQclear(r);
-	return rc;
+	return store_read(s, read_facts, ret, err);
 }

@@ -169,8 +169,10 @@ static int read_batch(struct job_steps *js, struct pg *pg, size_t end, bool *ret
 	return 0;
 }
 
-static int read_steps(struct job_steps *js, struct pg *pg, struct err *err)
+static int read_steps(struct pg *pg, void *arg, struct err *err)
 {
+	struct job_steps *js = arg;
+
 	for (;;) {
 		size_t end = js->at + js->batch < js->n ? js->at + js->batch : js->n;
 		bool cut;
@@ -185,23 +187,6 @@ static int read_steps(struct job_steps *js, struct pg *pg, struct err *err)
 			return 0;
 		}
 		js->batch = (end - js->at + 1) / 2;
-	}
-}
-
-static int more_steps(struct job_steps *js, struct err *err)
-{
-	for (int attempt = 0;; attempt++) {
-		struct pg *pg = store_reader(js->store, err);
-		bool lost;
-		int rc;
-
-		if (pg == NULL)
-			return -1;
-		rc = read_steps(js, pg, err);
-		lost = !pg_alive(pg);
-		store_reader_done(js->store, pg);
-		if (rc == 0 || !lost || attempt > 0)
-			return rc;
 	}
 }
 
@@ -263,7 +248,7 @@ int job_steps_next(struct job_steps *js, struct job_row *ret, const struct step 
 		return -1;
 	if (js->at == js->n)
 		return 0;
-	if (js->at == js->ready && more_steps(js, err) < 0)
+	if (js->at == js->ready && store_read(js->store, read_steps, js, err) < 0)
 		return -1;
 	*ret = js->jobs[js->at++];
 	steps_of(js, ret, ret_steps, ret_n);

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "store/pg.h"
 
+/* Of work whose connection is lost: a server that goes takes several with it. */
+#define READ_ATTEMPTS 3
 #define PAUSE_FIRST_MS 100
 #define PAUSE_MOST_MS  5000
 /* A transaction of ours that is silent for so long has lost its thread. */
@@ -304,6 +306,23 @@ void store_reader_done(struct store *s, struct pg *pg)
 		i++;
 	pthread_mutex_unlock(&s->lock);
 	take_back(s, &s->readers[i]);
+}
+
+int store_read(struct store *s, reader_work *work, void *arg, struct err *err)
+{
+	for (int attempt = 1;; attempt++) {
+		struct pg *pg = store_reader(s, err);
+		bool lost;
+		int rc;
+
+		if (pg == NULL)
+			return -1;
+		rc = work(pg, arg, err);
+		lost = !pg_alive(pg);
+		store_reader_done(s, pg);
+		if (rc == 0 || !lost || attempt == READ_ATTEMPTS)
+			return rc;
+	}
 }
 
 void store_writer_done(struct store *s, struct pg *pg)

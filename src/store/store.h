@@ -30,6 +30,10 @@ void store_close(struct store *s);
  * connection to be had. */
 struct pg *store_reader(struct store *s, struct err *err);
 void store_reader_done(struct store *s, struct pg *pg); /* takes NULL */
+/* Runs work on a reader.  When its connection is lost on the way it is run again on another: for
+ * work that changes nothing. */
+typedef int reader_work(struct pg *pg, void *arg, struct err *err);
+int store_read(struct store *s, reader_work *work, void *arg, struct err *err);
 /* The writer's.  There is one; BUSY while it is out.  It is kept while it lives. */
 struct pg *store_writer(struct store *s, int lock_timeout_ms, struct err *err);
 void store_writer_done(struct store *s, struct pg *pg); /* takes NULL */
