@@ -144,6 +144,20 @@ static int pg_fd(const struct house *h)
 	return h->pg != NULL ? private_pg_fd(h->pg) : -1;
 }
 
+/* What an administrator's shell may hold for libpq is meant for other servers than our own. */
+static void forget_libpq_environment(void)
+{
+	static const char *const names[] = {
+		"PGHOSTADDR",	 "PGOPTIONS",	     "PGSERVICE",
+		"PGSERVICEFILE", "PGSSLMODE",	     "PGTARGETSESSIONATTRS",
+		"PGREQUIREPEER", "PGCLIENTENCODING", "PGPASSWORD",
+		"PGAPPNAME",	 "PGCHANNELBINDING",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		unsetenv(names[i]);
+}
+
 static int start_pg(struct house *h, struct err *err)
 {
 	struct private_pg_settings s = {
@@ -157,6 +171,7 @@ static int start_pg(struct house *h, struct err *err)
 		return -1;
 	if (h->dsn != NULL)
 		return 0;
+	forget_libpq_environment();
 	h->pg = private_pg_open(&s, err);
 	if (h->pg == NULL || pg_up(h, err) < 0)
 		return -1;

@@ -221,13 +221,13 @@ class Tallyd:
     def postgres_pid(self):
         try:
             return int((self.state / "pg/postmaster.pid").read_text().split("\n")[0])
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # not there, or half written
             return None
 
     def munged_pid(self):
         try:
             return int((self.state / "munge/munged.pid").read_text())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             return None
 
     def servers(self):

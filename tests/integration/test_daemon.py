@@ -5,7 +5,11 @@ import signal
 import stat
 import time
 
+import pytest
+
 from daemon import alive, wait_until
+
+pytestmark = pytest.mark.threads
 
 
 def test_ready_line_and_orderly_stop(fresh_tallyd):
@@ -303,3 +307,11 @@ def test_second_daemon_on_one_database_stands_by(fresh_tallyd):
         assert second.stop() == 0
     finally:
         server.close()
+
+
+def test_environment_for_other_servers_is_no_matter(fresh_tallyd):
+    t = fresh_tallyd(env={"PGHOSTADDR": "192.0.2.1", "PGOPTIONS": "-c search_path=nowhere",
+                          "PGSERVICE": "none", "PGUSER": "other", "PGDATABASE": "other",
+                          "PGPORT": "1", "PGSSLMODE": "require", "PGDATA": "/nowhere"})
+    t.send(record(1))
+    assert t.stop() == 0
