@@ -10,7 +10,9 @@
 
 static void print_id(struct buf *out, const struct job *j)
 {
-	buf_printf(out, "Job ID: %" PRId64 "\n", j->job_id);
+	/* An imported task may have no number but one that was made for it. */
+	if (j->job_id < JOB_ID_MADE)
+		buf_printf(out, "Job ID: %" PRId64 "\n", j->job_id);
 	if (job_has(j, array_job_id) && job_has(j, array_task_id))
 		buf_printf(out, "Array Job ID: %" PRId64 "_%" PRId64 "\n", j->array_job_id,
 			   j->array_task_id);

@@ -67,8 +67,8 @@ int job_field_find(const char *name);
 int step_field_find(const char *name);
 
 /* Numbers of jobs have 32 bits.  From here on are those that an import made for an array's tasks
- * whose own numbers the file did not tell. */
-#define JOB_ID_MADE ((int64_t)1 << 62)
+ * whose own numbers the file did not tell.  Below 2^53: JSON's readers may have doubles only. */
+#define JOB_ID_MADE ((int64_t)1 << 52)
 
 /* Step numbers that are words.  (slurmdbd protocol: 0xfffffffb batch, ...) */
 enum { STEP_ID_EXTERN = -4, STEP_ID_BATCH = -5, STEP_ID_INTERACTIVE = -6 };

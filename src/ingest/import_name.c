@@ -96,12 +96,22 @@ int64_t task_count(const char *text, size_t n, int64_t *ret_max)
 	return count;
 }
 
+/* An array has at most 4,000,001 tasks.  An array's number that leaves no room for them is no
+ * controller's but for federations, which number from 2^26 on. */
+#define TASK_BITS 22
+
+bool job_number_known(const struct job_name *name)
+{
+	return name->array_task < 0 ||
+	       (name->id < JOB_ID_MADE >> TASK_BITS && name->array_task < 1 << TASK_BITS);
+}
+
 int64_t job_number(const struct job_name *name, int64_t raw)
 {
 	if (raw >= 0)
 		return raw;
 	if (name->array_task >= 0)
-		return name->id << 31 | name->array_task | JOB_ID_MADE;
+		return name->id << TASK_BITS | name->array_task | JOB_ID_MADE;
 	return name->het_offset > 0 ? name->id + name->het_offset : name->id;
 }
 

@@ -80,6 +80,8 @@ int job_name_parse(const char *text, struct job_name *ret, struct err *err);
  * the same task is read.  The record that stands for waiting tasks has the array's number, and a
  * component of a heterogeneous job the leader's plus its offset. */
 int64_t job_number(const struct job_name *name, int64_t raw);
+/* Can one be made? */
+bool job_number_known(const struct job_name *name);
 /* Puts the array and heterogeneous parts of a name into the job. */
 void job_set_name(struct job *j, const struct job_name *name, struct arena *arena);
 /* How many tasks "1-5,9,10-20:2%3" stands for, and the number after %, -1 when there is none.

@@ -855,7 +855,7 @@ static int row_name(const struct reader *r, const struct row *row, struct job_na
 		return -1;
 	*ret_number = job_number(ret, -1);
 	if (r->raw_column == NONE || r->raw_column == id) {
-		if (ret->array_task >= 0 && ret->id > INT32_MAX)
+		if (!job_number_known(ret))
 			return err_set(err, ERR_INVALID, "JobID",
 				       "its own number is not known: add JobIDRaw to the dump");
 		return 0;

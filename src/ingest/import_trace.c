@@ -203,6 +203,9 @@ static int eagle_id(struct import_run *run, struct job *j, const char *cell, str
 			"jobs with one number are tasks of an array whose indices the trace leaves "
 			"out: numbered from 0 in the order of the file");
 	}
+	if (!job_number_known(&name))
+		return err_set(err, ERR_INVALID, "job_id", "%" PRId64 " has too many tasks",
+			       name.id);
 	job_set(j, job_id, job_number(&name, -1));
 	job_set_name(j, &name, run->arena);
 	return 0;

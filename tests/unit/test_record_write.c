@@ -11,7 +11,7 @@ static const char *const records[] = {
 	"\"start\":1700000010,\"end\":1700000070,\"timelimit\":\"unlimited\",\"state\":\"FAILED\","
 	"\"exit_code\":137,\"exit_signal\":0,\"req_mem_mib\":4096,\"req_mem_per\":\"cpu\","
 	"\"tres_alloc\":{\"cpu\":4,\"gres/gpu:a100\":2},\"flags\":[\"SchedMain\"]}",
-	"{\"kind\":\"job_end\",\"cluster\":\"c\",\"job_id\":4611686061377060867,"
+	"{\"kind\":\"job_end\",\"cluster\":\"c\",\"job_id\":4503599711256579,"
 	"\"submit\":1700000000,\"state\":\"COMPLETED\","
 	"\"steps\":[{\"step_id\":\"batch\",\"name\":\"batch\",\"state\":\"COMPLETED\"},"
 	"{\"step_id\":0,\"het_component\":1,\"state\":\"OUT_OF_MEMORY\",\"exit_code\":0,"
