@@ -405,10 +405,11 @@ static const struct kept {
 	bool (*is_up)(const struct house *h);
 	int (*fd)(const struct house *h); /* readable when it has ended */
 	int (*up)(struct house *h, struct err *err);
+	bool may_be_lasting; /* some failures are the same tomorrow: then tallyd ends */
 } kept[] = {
-	{ "private munged", munged_is_up, munged_fd, munged_up },
-	{ "private PostgreSQL", pg_is_up, pg_fd, pg_up },
-	{ "the database", schema_is_up, no_fd, schema_up },
+	{ "private munged", munged_is_up, munged_fd, munged_up, false },
+	{ "private PostgreSQL", pg_is_up, pg_fd, pg_up, false },
+	{ "the database", schema_is_up, no_fd, schema_up, true },
 };
 
 struct trial {
@@ -427,7 +428,7 @@ static int bring_up(struct house *h, const struct kept *k, bool was_down, struct
 	}
 	if (closing(h))
 		return 0;
-	if (is_lasting(err))
+	if (k->may_be_lasting && is_lasting(err))
 		return -1;
 	t->back_off_ms = t->back_off_ms == 0 ? BACK_OFF_LEAST_MS : 2 * t->back_off_ms;
 	if (t->back_off_ms > BACK_OFF_MOST_MS)

@@ -250,16 +250,19 @@ bool proc_works_in(pid_t pid, const char *program, const char *dir)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-bool proc_any_works_in(const char *program, const char *dir)
+int proc_signal_in(const char *program, const char *dir, int signo)
 {
 	DIR *d = opendir("/proc");
-	bool found = false;
+	int found = 0;
 
-	for (struct dirent *e = NULL; d != NULL && !found && (e = readdir(d)) != NULL;) {
+	for (struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 
-		found = *end == '\0' && pid > 0 && proc_works_in((pid_t)pid, program, dir);
+		if (*end == '\0' && pid > 0 && proc_works_in((pid_t)pid, program, dir)) {
+			found++;
+			kill((pid_t)pid, signo);
+		}
 	}
 	if (d != NULL)
 		closedir(d);

@@ -49,8 +49,8 @@ void proc_release(struct proc *p);
 /* Is that process a program of that name whose current directory is dir?  What tells a private
  * server that still runs from another process that got its number. */
 bool proc_works_in(pid_t pid, const char *program, const char *dir);
-/* Does any such process of this user exist? */
-bool proc_any_works_in(const char *program, const char *dir);
+/* Sends a signal (0 = none) to each such process of this user; gives how many there are. */
+int proc_signal_in(const char *program, const char *dir, int signo);
 
 /* Looks a program up in PATH and in the usual directories of system programs.  Returns 0 with the
  * whole path in ret. */

@@ -22,6 +22,8 @@ enum {
 	INITDB_MS = 120000,
 	ANSWER_MS = 60000,     /* from start to the first answer of any kind */
 	RECOVERY_MS = 1800000, /* while it says that it is starting up */
+	ORPHANS_QUIT_MS = 1500,
+	ORPHANS_KILL_MS = 6000,
 	ORPHANS_MS = 20000,
 	UPGRADE_MS = 6 * 3600 * 1000,
 	SOCKET_PATH_MOST = 107,
@@ -370,15 +372,20 @@ static void end_unreachable(struct private_pg *pg)
 	pg->adopted = false;
 }
 
-/* Backends outlive a killed postmaster for a moment; a new one must not start beside them. */
+/* Backends outlive a killed postmaster for a moment, busy ones for as long as their statement runs;
+ * a new server must not start beside them.  They are told to go as a postmaster would in an
+ * emergency, which is safe: recovery does the rest. */
 static int wait_for_orphans(struct private_pg *pg, struct err *err)
 {
-	int64_t deadline = monotonic_ms() + ORPHANS_MS;
+	int64_t began = monotonic_ms(), waited;
+	int signo = 0;
 
-	while (proc_any_works_in("postgres", pg->data_dir)) {
-		if (monotonic_ms() > deadline)
+	while (proc_signal_in("postgres", pg->data_dir, signo) > 0) {
+		waited = monotonic_ms() - began;
+		if (waited > ORPHANS_MS)
 			return err_set(err, ERR_CONFLICT, pg->data_dir,
 				       "processes of an earlier server still run there; end them");
+		signo = waited > ORPHANS_KILL_MS ? SIGKILL : waited > ORPHANS_QUIT_MS ? SIGQUIT : 0;
 		if (cancelled(pg, 100))
 			return err_set(err, ERR_GONE, "PostgreSQL", "start given up");
 	}

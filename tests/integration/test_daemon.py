@@ -315,3 +315,16 @@ def test_environment_for_other_servers_is_no_matter(fresh_tallyd):
                           "PGPORT": "1", "PGSSLMODE": "require", "PGDATA": "/nowhere"})
     t.send(record(1))
     assert t.stop() == 0
+
+
+def test_busy_backends_of_a_killed_server_are_ended(fresh_tallyd):
+    """A backend that computes does not notice that its postmaster is gone."""
+    t = fresh_tallyd()
+    busy = subprocess_psql(t, "DO 'BEGIN LOOP END LOOP; END'")
+    wait_until(lambda: t.psql("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND "
+                              "query LIKE 'DO %'", role="postgres") == [["1"]], 10, "the statement")
+    os.kill(t.postgres_pid(), signal.SIGKILL)
+    wait_until(lambda: "is up again" in t.log(), 30, "the server")
+    busy.wait(10)
+    assert t.psql("SELECT 1") == [["1"]]
+    assert t.stop() == 0

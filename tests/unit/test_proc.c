@@ -130,14 +130,15 @@ static void test_works_in(void **state UNUSED)
 	struct proc p = PROC_NONE;
 
 	assert_non_null(mkdtemp(dir));
-	assert_false(proc_any_works_in("sleep", dir));
+	assert_int_equal(proc_signal_in("sleep", dir, 0), 0);
 	assert_int_equal(proc_start(&spawn, &p, NULL), 0);
 	assert_true(proc_works_in(p.pid, "sleep", dir));
 	assert_false(proc_works_in(p.pid, "postgres", dir));
 	assert_false(proc_works_in(p.pid, "sleep", "/"));
-	assert_true(proc_any_works_in("sleep", dir));
-	proc_stop(&p, SIGKILL, 1000);
-	assert_false(proc_any_works_in("sleep", dir));
+	assert_int_equal(proc_signal_in("sleep", dir, 0), 1);
+	assert_int_equal(proc_signal_in("sleep", dir, SIGTERM), 1);
+	assert_int_equal(proc_wait(&p, 5000, NULL), 1);
+	assert_int_equal(proc_signal_in("sleep", dir, 0), 0);
 	rmdir(dir);
 }
 
