@@ -87,7 +87,8 @@ enum {
 #undef WANTED
 };
 #undef P
-_Static_assert(N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE + N_USAGE == ARRAY_LEN(rows), "every group");
+_Static_assert(N_JOBS + N_JOB + N_WHY + N_NOTE + N_QUARANTINE + N_USAGE == ARRAY_LEN(rows),
+	       "every group");
 
 #define GROUP(name, before, init)                                                                  \
 	const struct param_group params_##name = { rows + (before), N_##name, sizeof(ARGS_##name), \

@@ -17,9 +17,11 @@ static int group_from(const struct texts *group, unsigned *ret, struct err *err)
 		while (k < USAGE_BY && strcmp(usage_by_names[k], group->v[i]) != 0)
 			k++;
 		if (k == USAGE_BY)
-			return err_set(err, ERR_INVALID, "group",
-				       "\"%.64s\" is not what totals can be told apart by; accepted: "
-				       "cluster, account, user, qos, wckey; or total alone", group->v[i]);
+			return err_set(
+				err, ERR_INVALID, "group",
+				"\"%.64s\" is not what totals can be told apart by; accepted: "
+				"cluster, account, user, qos, wckey; or total alone",
+				group->v[i]);
 		*ret |= 1u << k;
 	}
 	return 0;

@@ -47,7 +47,8 @@ struct usage_tres usage_tres_of(const struct usage_run *r)
 {
 	int64_t told;
 
-	return (struct usage_tres){ .run = r, .at = r->tres,
+	return (struct usage_tres){ .run = r,
+				    .at = r->tres,
 				    .gpus_told = tres_get(r->tres, GPU, &told) };
 }
 

@@ -88,10 +88,10 @@ static uint64_t hash_charge(const struct charge *c)
 
 static bool same_charge(const struct charge *a, const struct charge *b)
 {
-	return a->assoc_id == b->assoc_id && a->qos_id == b->qos_id &&
-	       a->wckey_id == b->wckey_id && strcmp(a->user_name, b->user_name) == 0 &&
-	       strcmp(a->account, b->account) == 0 && strcmp(a->cluster, b->cluster) == 0 &&
-	       strcmp(a->qos, b->qos) == 0 && strcmp(a->wckey, b->wckey) == 0;
+	return a->assoc_id == b->assoc_id && a->qos_id == b->qos_id && a->wckey_id == b->wckey_id &&
+	       strcmp(a->user_name, b->user_name) == 0 && strcmp(a->account, b->account) == 0 &&
+	       strcmp(a->cluster, b->cluster) == 0 && strcmp(a->qos, b->qos) == 0 &&
+	       strcmp(a->wckey, b->wckey) == 0;
 }
 
 static void grow(struct usage_book *b)
@@ -265,7 +265,10 @@ static struct sum *sum_of(struct usage_changes *c, struct entry *e, enum usage_g
 	if (c->n_sums++ == c->n_buckets)
 		grow_sums(c);
 	s = ARENA_NEW(c->arena, struct sum);
-	*s = (struct sum){ .entry = e, .grain = grain, .period = period, .next = c->sums,
+	*s = (struct sum){ .entry = e,
+			   .grain = grain,
+			   .period = period,
+			   .next = c->sums,
 			   .next_hash = c->buckets[hash & (c->n_buckets - 1)] };
 	c->buckets[hash & (c->n_buckets - 1)] = c->sums = s;
 	c->n_of[grain]++;
@@ -360,8 +363,8 @@ static void add_rates(struct usage_changes *c, struct entry *e, const struct usa
 	}
 }
 
-static void apply(struct usage_changes *c, const struct charge *charge,
-		  const struct usage_run *run, int sign)
+static void apply(struct usage_changes *c, const struct charge *charge, const struct usage_run *run,
+		  int sign)
 {
 	struct entry *e = entry_of(c, charge);
 	size_t n;
@@ -440,7 +443,8 @@ static int number_tres(struct usage_changes *c, struct write_tx *tx, struct err 
 
 static int compare_amounts(const void *a, const void *b)
 {
-	int32_t x = ((const struct usage_amount *)a)->tres, y = ((const struct usage_amount *)b)->tres;
+	int32_t x = ((const struct usage_amount *)a)->tres,
+		y = ((const struct usage_amount *)b)->tres;
 
 	return (x > y) - (x < y);
 }

@@ -7,8 +7,9 @@ static int restrict_to(const struct identity *who, struct usage_query *q, struct
 	struct texts *users = &q->only[BY_USER];
 
 	if (who->user[0] == '\0')
-		return err_set(err, ERR_DENIED, "user",
-			       "PrivateData=usage shows you your own use, and you have no name here");
+		return err_set(
+			err, ERR_DENIED, "user",
+			"PrivateData=usage shows you your own use, and you have no name here");
 	for (size_t i = 0; i < users->n; i++)
 		if (strcmp(users->v[i], who->user) != 0)
 			return err_set(err, ERR_DENIED, "user",
@@ -28,7 +29,8 @@ int ops_usage(struct ops *ops, const struct identity *who, struct usage_query *q
 	if (q->to < q->from)
 		return err_set(err, ERR_INVALID, "end",
 			       "the window ends before it begins; start is %" PRId64
-			       " and end %" PRId64, q->from, q->to);
+			       " and end %" PRId64,
+			       q->from, q->to);
 	if ((ops->settings.private_data & PRIVATE_USAGE) != 0 && who->role < ROLE_OPERATOR &&
 	    restrict_to(who, q, arena, err) < 0)
 		return -1;

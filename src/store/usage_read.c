@@ -94,8 +94,7 @@ static struct usage_total *total_of(struct reading *r, const char *const *all)
 			high = mid;
 	}
 	make_room(r);
-	memmove(&r->totals[low + 1], &r->totals[low],
-		(r->n - low) * sizeof(struct usage_total *));
+	memmove(&r->totals[low + 1], &r->totals[low], (r->n - low) * sizeof(struct usage_total *));
 	r->n++;
 	r->totals[low] = ARENA_NEW(r->arena, struct usage_total);
 	for (size_t i = 0; i < USAGE_BY; i++)
@@ -147,7 +146,8 @@ static int read_charges(struct reading *r, struct err *err)
 
 		for (int k = 0; k < USAGE_BY; k++)
 			names[k] = PQgetvalue(res, i, k + 1);
-		r->charges[i] = (struct charge_total){ bin_read_i64(res, i, 0), total_of(r, names) };
+		r->charges[i] =
+			(struct charge_total){ bin_read_i64(res, i, 0), total_of(r, names) };
 	}
 	PQclear(res);
 	return 0;
@@ -156,7 +156,8 @@ static int read_charges(struct reading *r, struct err *err)
 static int read_tres(struct reading *r, struct err *err)
 {
 	static const struct statement st = {
-		"usage_tres", "SELECT id, concat_ws('/', type, nullif(name, '')) FROM tres ORDER BY id"
+		"usage_tres",
+		"SELECT id, concat_ws('/', type, nullif(name, '')) FROM tres ORDER BY id"
 	};
 	PGresult *res = NULL;
 	int n;
@@ -237,8 +238,10 @@ static int widen(struct reading *r, struct err *err)
 static int add_sums(struct reading *r, const struct usage_part *part, struct err *err)
 {
 #define SUMS(name)                                                                                 \
-	{ "usage_sums_" name, "SELECT charge, tres, amount FROM usage_" name                       \
-			      " WHERE period >= $1::bigint AND period < $2::bigint" }
+	{                                                                                          \
+		"usage_sums_" name, "SELECT charge, tres, amount FROM usage_" name                 \
+				    " WHERE period >= $1::bigint AND period < $2::bigint"          \
+	}
 	static const struct statement sums[USAGE_GRAINS] = { SUMS("hour"), SUMS("day"),
 							     SUMS("month") };
 #undef SUMS
@@ -302,11 +305,12 @@ static void select_runs(const struct reading *r, struct buf *sql, const struct l
 
 	if (sql->len > 0)
 		buf_adds(sql, " UNION ALL ");
-	buf_printf(sql,
-		   "SELECT %d::bigint, %" PRId64 "::bigint, %" PRId64 "::bigint, j.cluster, "
-		   "j.account, j.user_name, j.qos, j.wckey, j.start_at, j.end_at, j.state, j.flaws, "
-		   "j.rec_elapsed, j.moments, j.tres_alloc FROM %s j WHERE ",
-		   (int)walk, from, to, leaf_name("job", leaf->month, name));
+	buf_printf(
+		sql,
+		"SELECT %d::bigint, %" PRId64 "::bigint, %" PRId64 "::bigint, j.cluster, "
+		"j.account, j.user_name, j.qos, j.wckey, j.start_at, j.end_at, j.state, j.flaws, "
+		"j.rec_elapsed, j.moments, j.tres_alloc FROM %s j WHERE ",
+		(int)walk, from, to, leaf_name("job", leaf->month, name));
 	if (walk == WALK_EDGE)
 		buf_printf(sql,
 			   "least(j.visible_from, j.start_at, j.end_at) >= %" PRId64
@@ -315,10 +319,13 @@ static void select_runs(const struct reading *r, struct buf *sql, const struct l
 			   " AND j.end_at - j.start_at <= %" PRId64,
 			   num_add(from, -leaf->max_life_s, NULL), to, from, to, USAGE_LONG_S);
 	else if (walk == WALK_LONG)
-		buf_printf(sql, "j.end_at - j.start_at > %" PRId64 " AND j.end_at > %" PRId64
-			   " AND j.start_at < %" PRId64, USAGE_LONG_S, from, to);
+		buf_printf(sql,
+			   "j.end_at - j.start_at > %" PRId64 " AND j.end_at > %" PRId64
+			   " AND j.start_at < %" PRId64,
+			   USAGE_LONG_S, from, to);
 	else
-		buf_printf(sql, "j.end_at IS NULL AND j.start_at IS NOT NULL AND (j.start_at < %" PRId64,
+		buf_printf(sql,
+			   "j.end_at IS NULL AND j.start_at IS NOT NULL AND (j.start_at < %" PRId64,
 			   walk == WALK_RUNNING ? from : to);
 	if (walk == WALK_RUNNING)
 		buf_printf(sql, " OR j.start_at > %" PRId64 "%s", to,
@@ -468,8 +475,9 @@ int usage_read(struct store *s, const struct usage_query *q, int64_t now, struct
 	int rc = -1;
 
 	for (int i = 0; pg != NULL && i < TRIES; i++) {
-		struct reading r = { .pg = pg, .q = q, .now = now, .arena = arena, .from = q->from,
-				     .to = q->to };
+		struct reading r = {
+			.pg = pg, .q = q, .now = now, .arena = arena, .from = q->from, .to = q->to
+		};
 		bool gone;
 
 		rc = pg_script(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);

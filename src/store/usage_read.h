@@ -16,7 +16,7 @@ extern const char *const usage_by_names[USAGE_BY]; /* "cluster", ... */
 
 struct usage_query {
 	int64_t from, to;
-	unsigned by; /* 1 << BY_... */
+	unsigned by;		     /* 1 << BY_... */
 	struct texts only[USAGE_BY]; /* empty = all; "" is what was not told */
 };
 
@@ -31,7 +31,7 @@ struct usage_answer {
 	int64_t running_to; /* runs are counted until then */
 	struct usage_total *totals; /* in order of their names */
 	size_t n;
-	const char **tres;  /* names by number */
+	const char **tres; /* names by number */
 	size_t n_tres;
 };
 

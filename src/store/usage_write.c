@@ -182,6 +182,7 @@ static void array_text_arg(struct buf *args, const struct array_text *a)
 
 /* ---- sums */
 
+/* clang-format off */
 static const struct {
 	struct statement find, put, drop;
 } grains[USAGE_GRAINS] = {
@@ -211,6 +212,7 @@ static const struct {
 #undef GRAIN
 #undef KEYS
 };
+/* clang-format on */
 
 static void add_row_keys(struct buf *args, const struct usage_row *rows, size_t n)
 {
