@@ -790,6 +790,118 @@ static void a_component_means_the_whole_when_asked(void **state UNUSED)
 	world_free(&w);
 }
 
+/* FC-191: clusters that use the same numbers at the same second. */
+static void clusters_keep_their_jobs_apart(void **state UNUSED)
+{
+	struct world w = world_new(4, 4);
+	struct job_page page = { .limit = -1 };
+	const int64_t id = 100;
+	struct job_filter f = select_ids(&w, &id, 1);
+
+	for (int i = 0; i < 2; i++) {
+		simple_job(&w, 100, AT(2026, 8, 1), STATE_COMPLETED);
+		job_set(&w.jobs[i], cluster, i == 0 ? "c1" : "c2");
+	}
+	world_store(&w);
+	ask(&w, &f, &page, NULL);
+	assert_int_equal(got.n, 2);
+	assert_string_equal(got.jobs[0]->cluster, "c1");
+	assert_string_equal(got.jobs[1]->cluster, "c2");
+	add_text(&w, &f.clusters, "c2");
+	ask(&w, &f, &page, NULL);
+	assert_int_equal(got.n, 1);
+	assert_string_equal(got.jobs[0]->cluster, "c2");
+	world_free(&w);
+}
+
+/* FC-032: a task by its own number, and by its array's; the row of those not started too. */
+static void tasks_by_both_their_names(void **state UNUSED)
+{
+	static const struct {
+		struct job_selection ask;
+		size_t n;
+		int64_t first;
+	} rows[] = {
+		{ { 25, -1, -1, STEP_ANY }, 1, 25 }, { { 20, 3, -1, STEP_ANY }, 1, 25 },
+		{ { 20, -1, -1, STEP_ANY }, 3, 20 }, { { 20, 7, -1, STEP_ANY }, 1, 20 },
+		{ { 20, 99, -1, STEP_ANY }, 0, 0 },  { { 25, 3, -1, STEP_ANY }, 0, 0 },
+		{ { 21, -1, -1, STEP_ANY }, 1, 21 },
+	};
+	struct world w = world_new(4, 4);
+	struct job_page page = { .limit = -1 };
+	struct job_filter f;
+
+	simple_job(&w, 20, AT(2026, 8, 1), STATE_PENDING);
+	job_set(&w.jobs[0], array_tasks, "5-9");
+	simple_job(&w, 21, AT(2026, 8, 1), STATE_RUNNING);
+	job_set(&w.jobs[1], array_task_id, 1);
+	simple_job(&w, 25, AT(2026, 8, 1), STATE_RUNNING);
+	job_set(&w.jobs[2], array_task_id, 3);
+	for (int i = 0; i < 3; i++)
+		job_set(&w.jobs[i], array_job_id, 20);
+	world_store(&w);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		f = select_ids(&w, &rows[i].ask.job_id, 1);
+		f.jobs[0] = rows[i].ask;
+		ask(&w, &f, &page, NULL);
+		assert_int_equal(got.n, rows[i].n);
+		if (got.n > 0)
+			assert_int_equal(got.jobs[0]->job_id, rows[i].first);
+	}
+	world_free(&w);
+}
+
+/* FC-009, FC-132: names are data, whatever is in them. */
+static void names_are_data(void **state UNUSED)
+{
+	static const char *const odd[] = { "x'); drop table jobs;--",
+					   "50%_\\",
+					   "o'brien",
+					   "''",
+					   "DOM\\ann",
+					   "a\nb",
+					   "$1",
+					   "%s",
+					   "\xc3\xa9" };
+	struct world w = world_new(ARRAY_LEN(odd), 4);
+	struct job_page page = { .limit = -1 };
+
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		simple_job(&w, (int64_t)i, AT(2026, 8, 1), STATE_COMPLETED);
+		job_set(&w.jobs[i], name, odd[i]);
+		job_set(&w.jobs[i], user_name, odd[i]);
+		job_set(&w.jobs[i], cluster, odd[i]);
+	}
+	qsort(w.jobs, w.n_jobs, sizeof(w.jobs[0]), by_key);
+	world_store(&w);
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		struct job_filter f;
+		const char *after = NULL;
+
+		job_filter_init(&f);
+		f.start = AT(2026, 7, 1);
+		f.end = NOW;
+		add_text(&w, &f.names, odd[i]);
+		add_text(&w, &f.users, odd[i]);
+		add_text(&w, &f.clusters, odd[i]);
+		ask(&w, &f, &page, NULL);
+		assert_int_equal(got.n, 1);
+		assert_string_equal(got.jobs[0]->name, odd[i]);
+		/* Also in cursors, and in statements that go on behind a row. */
+		f.names.n = f.users.n = f.clusters.n = 0;
+		page.limit = (int64_t)i + 1;
+		ask(&w, &f, &page, &after);
+		page.after = after;
+		page.limit = -1;
+		if (after != NULL) {
+			ask(&w, &f, &page, NULL);
+			assert_int_equal(got.n, ARRAY_LEN(odd) - i - 1);
+		}
+		page.after = NULL;
+	}
+	world_free(&w);
+}
+
 static int keep_note(const struct job *j, const struct step *steps UNUSED, size_t n UNUSED,
 		     void *arg)
 {
@@ -939,6 +1051,9 @@ int main(void)
 		cmocka_unit_test(a_spool_larger_than_its_memory),
 		cmocka_unit_test(the_newest_run_and_its_resizes),
 		cmocka_unit_test(a_component_means_the_whole_when_asked),
+		cmocka_unit_test(clusters_keep_their_jobs_apart),
+		cmocka_unit_test(tasks_by_both_their_names),
+		cmocka_unit_test(names_are_data),
 		cmocka_unit_test(notes_win_and_are_filtered_by),
 		cmocka_unit_test(a_sink_may_stop),
 		cmocka_unit_test(rows_are_found_where_they_are),
