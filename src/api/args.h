@@ -5,6 +5,7 @@
 #include "api/param.h"
 #include "core/filter.h"
 #include "core/record_json.h"
+#include "ops/tree.h"
 #include "ops/usage.h"
 
 enum answer_format { FORMAT_UNSAID, FORMAT_JSON, FORMAT_NDJSON, FORMAT_CSV };
@@ -68,10 +69,27 @@ struct usage_args {
 	bool epoch;
 };
 
+/* Of the account tree: which rows, and how they are written. */
+struct tree_args {
+	struct tree_where where;
+	bool inherited; /* associations */
+	struct texts fields;
+	bool epoch;
+	bool dry_run;
+};
+
+struct list_args {
+	struct list_question q;
+	struct texts fields;
+	bool epoch;
+};
+
 /* Adds a key that is not in it. */
 void key_list_add(struct key_list *list, int key);
 
 extern const struct param_group params_NONE, params_JOBS, params_JOB, params_WHY, params_NOTE,
-	params_QUARANTINE, params_USAGE;
+	params_QUARANTINE, params_USAGE, params_CHANGE, params_CLUSTERS, params_ACCOUNTS,
+	params_USERS, params_ASSOCS, params_QOS, params_WCKEYS, params_COORDS, params_TRES,
+	params_RESERVATIONS, params_EVENTS, params_TXNS;
 
 #endif

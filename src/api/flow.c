@@ -19,14 +19,25 @@ int flow_push(struct flow *flow, struct err *err)
 	return flow->out.len < PIECE ? 0 : hand_over(flow, err);
 }
 
+/* Only what fits into the ring gets a tag. */
+static bool wants_tag(const struct flow *flow)
+{
+	return flow->made <= STREAM_RING;
+}
+
+void flow_print(struct flow *flow, const char *p, size_t n)
+{
+	if (wants_tag(flow))
+		EVP_DigestUpdate(flow->tag, p, n);
+}
+
 void flow_row(struct flow *flow, const struct job *j, const struct step *steps, size_t n)
 {
-	/* Only what fits into the ring gets a tag. */
-	if (flow->made > STREAM_RING)
+	if (!wants_tag(flow))
 		return;
 	buf_clear(&flow->print);
 	row_fingerprint(j, steps, n, &flow->print);
-	EVP_DigestUpdate(flow->tag, buf_str(&flow->print), flow->print.len);
+	flow_print(flow, buf_str(&flow->print), flow->print.len);
 }
 
 static int fill(struct stream *s, void *arg, struct err *err)

@@ -34,6 +34,7 @@ struct flow *flow_reply(struct request *req, const char *content_type, const cha
 /* Hands over what has gathered, if it is a piece.  -1: GONE. */
 int flow_push(struct flow *flow, struct err *err);
 /* The tag changes with what is added here, and with nothing else: not with the clock. */
+void flow_print(struct flow *flow, const char *p, size_t n);
 void flow_row(struct flow *flow, const struct job *j, const struct step *steps, size_t n);
 
 #endif

@@ -16,6 +16,8 @@ static const char *const method_names[] = {
 	[HTTP_GET] = "GET",
 	[HTTP_POST] = "POST",
 	[HTTP_PATCH] = "PATCH",
+	[HTTP_PUT] = "PUT",
+	[HTTP_DELETE] = "DELETE",
 };
 
 /* Does path fit the pattern?  The part that {...} stands for goes to *ret (never empty). */

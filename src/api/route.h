@@ -9,7 +9,7 @@
 
 struct request;
 
-enum http_method { HTTP_GET, HTTP_POST, HTTP_PATCH };
+enum http_method { HTTP_GET, HTTP_POST, HTTP_PATCH, HTTP_PUT, HTTP_DELETE };
 
 enum body_kind {
 	BODY_NONE,

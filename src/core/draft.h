@@ -69,6 +69,7 @@ struct draft_add {
 	struct texts partitions; /* of these associations; none = for all */
 	struct texts wckeys;	/* a user's */
 	const char *parent;	/* of an account; NULL = root */
+	bool nowhere;		/* an account by itself, on no cluster */
 	bool quiet;		/* no note of what is there already */
 };
 void draft_add_init(struct draft_add *add, enum entity_kind kind);

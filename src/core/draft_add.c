@@ -331,12 +331,12 @@ static void ensure_account(struct draft *d, const char *name, const char *parent
 static int add_account(struct draft *d, const struct draft_add *add, struct err *err)
 {
 	const char *name, *parent = ROOT_ACCOUNT;
-	struct texts clusters;
+	struct texts clusters = { 0 };
 
 	if (name_of(d, &add->row, ACCOUNT_name, ENTITY_ACCOUNT, &name, err) < 0 ||
 	    (add->parent != NULL &&
 	     draft_name(d, ENTITY_ACCOUNT, add->parent, &parent, err) < 0) ||
-	    draft_clusters(d, &add->clusters, &clusters, err) < 0)
+	    (!add->nowhere && draft_clusters(d, &add->clusters, &clusters, err) < 0))
 		return -1;
 	ensure_account(d, name, parent, &add->row);
 	for (size_t i = 0; i < clusters.n; i++)
@@ -425,14 +425,16 @@ static int add_plain_assoc(struct draft *d, const struct draft_add *add, struct 
 	if (name_of(d, &add->row, ASSOC_account, ENTITY_ACCOUNT, &p.account, err) < 0 ||
 	    (user != NULL && user[0] != '\0' &&
 	     draft_name(d, ENTITY_USER, user, &p.user, err) < 0) ||
-	    (parent != NULL && draft_name(d, ENTITY_ACCOUNT, parent, &parent, err) < 0) ||
+	    (parent != NULL && parent[0] != '\0' &&
+	     draft_name(d, ENTITY_ACCOUNT, parent, &parent, err) < 0) ||
 	    draft_clusters(d, &one, &clusters, err) < 0)
 		return -1;
 	if (p.user[0] == '\0' && p.partition[0] != '\0')
 		return err_set(err, ERR_INVALID, "partition", "is for associations of users");
 	for (size_t i = 0; i < clusters.n; i++) {
 		p.cluster = clusters.v[i];
-		if (add_assoc(d, p, parent, &limits, err) < 0)
+		if (add_assoc(d, p, parent != NULL && parent[0] != '\0' ? parent : NULL, &limits,
+			      err) < 0)
 			return -1;
 	}
 	return 0;

@@ -90,14 +90,19 @@ static void add_value(struct buf *out, const struct field *f, size_t i, const vo
 		field_encode_json(out, f, (const char *)row + f->offset, &style);
 }
 
-/* The fields that changed; of a new row all that it has. */
-static void changed_fields(const struct draft_row *row, uint64_t *ret)
+/* When it was changed goes without saying. */
+static bool is_told(const struct field *f)
+{
+	return (f->flags & FF_SHOWN) == 0 && strcmp(f->json, "modified") != 0;
+}
+
+void draft_changed(const struct draft_row *row, uint64_t *ret)
 {
 	const struct entity *e = &entities[row->kind];
 
 	memset(ret, 0, HAS_WORDS * sizeof(*ret));
 	for (size_t i = 0; i < e->n; i++)
-		if ((e->fields[i].flags & FF_SHOWN) == 0 &&
+		if (is_told(&e->fields[i]) &&
 		    (row->before == NULL ? has_bit(row_known(row->now), i) :
 		     row_field_cmp(&e->fields[i], i, row->before, row->now) != 0))
 			has_set(ret, i);
@@ -145,7 +150,7 @@ static void log_row(const struct draft_row *row, const struct draft_actor *actor
 				      text_of(k, kinds[k].account, row->now),
 				      text_of(k, kinds[k].user, row->now) };
 
-	changed_fields(row, fields);
+	draft_changed(row, fields);
 	row_set(t, TXN, at, actor->at);
 	row_set(t, TXN, actor, actor->name);
 	if (actor->uid >= 0)

@@ -25,6 +25,9 @@ struct draft_actor {
 void draft_log(const struct draft_row *rows, size_t n, const struct draft_actor *actor,
 	       struct arena *arena, struct txn **ret_txn, struct outbox_row **ret_outbox);
 
+/* The fields that changed (HAS_WORDS words); of a new row all that it has. */
+void draft_changed(const struct draft_row *row, uint64_t *ret_fields);
+
 /* What became of a row. */
 enum draft_verb { DRAFT_ADD, DRAFT_MODIFY, DRAFT_REMOVE };
 enum draft_verb draft_verb(const struct draft_row *row);

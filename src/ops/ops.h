@@ -95,10 +95,4 @@ int ops_job_note(struct ops *ops, const struct identity *who, struct job_filter 
 		 const struct job *values, const uint64_t *cleared, int64_t now,
 		 struct arena *arena, struct err *err);
 
-/* See store/cluster_read.h. */
-struct cluster_info;
-typedef int cluster_sink(const struct cluster_info *c, void *arg);
-int ops_clusters(struct ops *ops, const struct identity *who, cluster_sink *sink, void *arg,
-		 struct err *err);
-
 #endif

@@ -220,6 +220,20 @@ static void show_user(const struct show *s, struct user *u)
 	row_set(u, USER, coordinates, coordinated_by(s, u->name));
 }
 
+static const char *clusters_of(const struct show *s, const char *account)
+{
+	size_t n;
+	const struct tree_cluster *c = tree_clusters(s->tree, &n);
+	struct texts names = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int32_t at = tree_find(&c[i], account, "", "");
+		if (at >= 0 && !assoc_is_deleted(c[i].nodes[at].own))
+			add_text(&names, c[i].row->name, s->arena);
+	}
+	return make_list(&names, s->arena);
+}
+
 static const void *shown(const struct show *s, const void *row)
 {
 	struct user *u;
@@ -238,6 +252,7 @@ static const void *shown(const struct show *s, const void *row)
 		a = ARENA_NEW(s->arena, struct account);
 		*a = *(const struct account *)row;
 		row_set(a, ACCOUNT, coordinators, coordinators_of(s, a->name));
+		row_set(a, ACCOUNT, clusters, clusters_of(s, a->name));
 		return a;
 	case ENTITY_COORD:
 		c = ARENA_NEW(s->arena, struct coord);

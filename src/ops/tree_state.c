@@ -133,7 +133,8 @@ static int put_account(struct tree_session *s, const struct draft_add *add, stru
 	static const size_t key[] = { ACCOUNT_name };
 	const char *name = tree_spelled(s, ENTITY_ACCOUNT, given(&add->row, ACCOUNT_name));
 	const struct account *old = draft_account(s->draft, name);
-	struct texts clusters = clusters_of(s, &add->clusters);
+	struct texts clusters = add->nowhere ? (struct texts){ 0 } :
+					       clusters_of(s, &add->clusters);
 	struct there there = { ARENA_ARRAY(s->arena, const struct assoc *, clusters.n + 1), 0 };
 	struct change *limits = ARENA_NEW(s->arena, struct change);
 	bool was = lives(old, ACCOUNT_deleted, ENTITY_ACCOUNT);
@@ -149,6 +150,19 @@ static int put_account(struct tree_session *s, const struct draft_add *add, stru
 	if (add->parent != NULL)
 		change_set_text(limits, ASSOC_parent, add->parent);
 	return change_assocs(s, &there, limits, err);
+}
+
+/* What GET answers for a user who has no default, or several. */
+static struct draft_add *without_no_defaults(struct tree_session *s, const struct draft_add *add)
+{
+	static const size_t fields[] = { USER_default_account, USER_default_wckey };
+	struct draft_add *rest = ARENA_NEW(s->arena, struct draft_add);
+
+	*rest = *add;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (rest->row.v[fields[i]].how == CHANGE_CLEAR)
+			rest->row.v[fields[i]] = (struct change_value){ 0 };
+	return rest;
 }
 
 static int put_user(struct tree_session *s, const struct draft_add *add, struct err *err)
@@ -260,7 +274,7 @@ int ops_tree_put(struct tree_session *s, const struct draft_add *add, struct err
 {
 	switch ((int)(add->row.entity - entities)) {
 	case ENTITY_ACCOUNT: return put_account(s, add, err);
-	case ENTITY_USER: return put_user(s, add, err);
+	case ENTITY_USER: return put_user(s, without_no_defaults(s, add), err);
 	case ENTITY_ASSOC: return put_assoc(s, add, err);
 	case ENTITY_QOS: return put_qos(s, add, err);
 	case ENTITY_CLUSTER: return put_cluster(s, add, err);

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "core/draft.h"
+#include "core/draft_json.h"
 
 /* A draft over a tree that it is stored into again and again. */
 struct world {
@@ -72,37 +72,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* {"name":"a","parent":"b","clusters":[...],"association":{...}} */
-static int more(struct jscan *j, struct jtext key, void *arg)
-{
-	struct draft_add *add = arg;
-	static const char *const lists[] = { "clusters", "accounts", "partitions", "wckeys" };
-	struct texts *const into[] = { &add->clusters, &add->accounts, &add->partitions,
-				       &add->wckeys };
-
-	if (jtext_is(key, "association"))
-		return change_read(j, &add->assoc, false, NULL, NULL, NULL) < 0 ? -1 : 1;
-	if (jtext_is(key, "parent") && add->row.entity == &entities[ENTITY_ACCOUNT])
-		return (add->parent = jscan_string(j)) != NULL ? 1 : -1;
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (jtext_is(key, lists[i])) {
-			into[i]->v = ARENA_ARRAY(j->arena, const char *, 16);
-			jscan_enter(j, JSCAN_ARRAY);
-			while (jscan_element(j))
-				into[i]->v[into[i]->n++] = jscan_string(j);
-			return 1;
-		}
-	return 0;
-}
-
 static int try_add(struct world *w, enum entity_kind kind, const char *json, struct err *err)
 {
 	struct draft_add *add = ARENA_NEW(w->arena, struct draft_add);
 	struct jscan j;
 
-	draft_add_init(add, kind);
 	jscan_init(&j, json, strlen(json), w->arena, err);
-	if (change_read(&j, &add->row, false, more, add, NULL) < 0)
+	if (draft_add_read(&j, kind, false, add) < 0)
 		fail_msg("%s: %s", json, err->text);
 	return draft_add(w->draft, add, err);
 }
