@@ -80,6 +80,13 @@ static int64_t counter(const char *what)
 	return pgtest_i64(pg, sql);
 }
 
+static int64_t sessions(void)
+{
+	return pgtest_i64(pg, "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+			      " AND datname = current_database()"
+			      " AND backend_type = 'client backend'");
+}
+
 static struct touched ask(const struct job_filter *f, const struct job_page *page)
 {
 	const struct store_settings settings = { .conninfo = pgtest_conninfo(),
@@ -91,9 +98,11 @@ static struct touched ask(const struct job_filter *f, const struct job_page *pag
 	pgtest_run(pg, "SELECT pg_stat_force_next_flush()");
 	pgtest_run(pg, "SELECT pg_stat_reset()");
 	assert_ok(store_jobs_each(s, f, page, NOW, count, &t, arena, NULL, e));
-	store_close(s); /* sessions tell what they did when they end */
-	for (int i = 0; i < 500 && counter("sum(seq_scan + idx_scan)") == 0; i++)
+	store_close(s);
+	/* Sessions tell what they did when they end, each for itself. */
+	for (int i = 0; i < 3000 && sessions() != 0; i++)
 		usleep(10000);
+	assert_int_equal(sessions(), 0);
 	t.scanned_whole = counter("sum(seq_scan)");
 	t.partitions = counter("count(*) FILTER (WHERE seq_scan + idx_scan > 0)");
 	arena_free(arena);
@@ -129,31 +138,6 @@ static void one_id_opens_one_partition(void **state UNUSED)
 		assert_in_range(t.partitions, 2,
 				4); /* the job's and its step's; arrays may overlap */
 	}
-}
-
-static void an_id_is_found_quickly(void **state UNUSED)
-{
-	const struct store_settings settings = { .conninfo = pgtest_conninfo() };
-	const struct job_page page = { .limit = -1 };
-	struct job_selection one = { 40001, -1, -1, STEP_ANY };
-	struct job_filter f = select_ids(&one, 1);
-	struct store *s = store_open(&settings, NULL);
-	struct arena *arena = arena_new();
-	int64_t best = INT64_MAX;
-
-	/* The best of many, since the machine has other things to do; 0.2 ms when it has not. */
-	for (int i = 0; i < 200; i++) {
-		struct touched t = { 0 };
-		int64_t began = monotonic_us(), took;
-
-		assert_ok(store_jobs_each(s, &f, &page, NOW, count, &t, arena, NULL, e));
-		took = monotonic_us() - began;
-		best = took < best ? took : best;
-		assert_int_equal(t.jobs, 1);
-	}
-	assert_true(best < 2000);
-	arena_free(arena);
-	store_close(s);
 }
 
 static void a_window_opens_its_months(void **state UNUSED)
@@ -211,7 +195,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_id_opens_one_partition),
-		cmocka_unit_test(an_id_is_found_quickly),
 		cmocka_unit_test(a_window_opens_its_months),
 		cmocka_unit_test(twenty_thousand_ids),
 	};
