@@ -221,8 +221,8 @@ enum {
 _Static_assert(AT_END == ARRAY_LEN(rows), "every group");
 
 #define GROUP(name, init)                                                                          \
-	const struct param_group params_##name = { rows + AT_##name, N_##name, sizeof(ARGS_##name), \
-						   init }
+	const struct param_group params_##name = { rows + AT_##name, N_##name,                     \
+						   sizeof(ARGS_##name), init }
 const struct param_group params_NONE = { NULL, 0, 1, NULL };
 GROUP(JOBS, init_jobs);
 GROUP(JOB, init_job);

@@ -46,7 +46,8 @@ static void put_row(struct change_request *c, const struct draft_row *row)
 
 	if (row->kind == ENTITY_ASSOC) { /* with its path and its edges */
 		const struct assoc *a = row->now;
-		const struct tree_cluster *of = tree_cluster(ops_tree_draft(c->session), a->cluster);
+		const struct tree_cluster *of =
+			tree_cluster(ops_tree_draft(c->session), a->cluster);
 		shown = of->nodes[tree_by_id(of, a->id)].own;
 	}
 	buf_printf(out, "{\"what\":\"%s\",\"kind\":\"%s\",\"row\":", verbs[draft_verb(row)],
@@ -185,8 +186,10 @@ static int read_parts(struct change_request *c, struct jtext *ret_where, struct 
 		struct jtext *part = jtext_is(key, "where") ? ret_where :
 				     jtext_is(key, "set")   ? ret_set : NULL;
 		if (part == NULL)
-			return err_set(err, ERR_INVALID, "body", "\"%.*s\" is neither \"where\" nor "
-				       "\"set\"", key.n < 40 ? (int)key.n : 40, key.p);
+			return err_set(err, ERR_INVALID, "body",
+				       "\"%.*s\" is neither \"where\" nor "
+				       "\"set\"",
+				       key.n < 40 ? (int)key.n : 40, key.p);
 		if (take_value(&c->json, part) < 0)
 			return -1;
 	}
@@ -323,8 +326,8 @@ static size_t read_list(struct change_request *c, enum entity_kind kind, struct 
 	return j.failed ? SIZE_MAX : n;
 }
 
-static int put_item(struct change_request *c, enum entity_kind kind, struct put_item *item, size_t i,
-		    struct err *err)
+static int put_item(struct change_request *c, enum entity_kind kind, struct put_item *item,
+		    size_t i, struct err *err)
 {
 	item->done = true;
 	if (ops_tree_put(c->session, &item->add, err) == 0)
@@ -477,7 +480,8 @@ int run_reservations_remove(struct request *req, struct err *err)
 	if (read_reservation(req, &r, err) < 0)
 		return -1;
 	if (!row_has(&r, RESV, cluster) || !row_has(&r, RESV, id) || !row_has(&r, RESV, start_at))
-		return err_set(err, ERR_INVALID, "body", "is the reservation's cluster, id and start");
+		return err_set(err, ERR_INVALID, "body",
+			       "is the reservation's cluster, id and start");
 	if (ops_reservation_remove(req->api->ops, &req->who, &r, err) < 0)
 		return -1;
 	reply_json(req, "{\"status\":\"removed\"}\n");

@@ -32,8 +32,9 @@ void change_init(struct change *c, const struct entity *e);
 /* Keys of its own that an object may have beside the fields: takes the value and returns 1, or 0
  * when the key is none of them, or -1. */
 typedef int change_more(struct jscan *j, struct jtext key, void *arg);
-/* Reads one object; failures are the scanner's.  Fields that tally keeps are passed over when answer is true (a row sent back),
- * else refused.  others: the further keys, for messages; both may be NULL. */
+/* Reads one object; failures are the scanner's.  Fields that tally keeps are passed over when
+ * answer is true (a row sent back), else refused.  others: the further keys, for messages; both may
+ * be NULL. */
 int change_read(struct jscan *j, struct change *ret, bool answer, change_more *more, void *arg,
 		const char *const *others);
 

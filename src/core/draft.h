@@ -6,9 +6,9 @@
  * use.
  *
  * Rules: names are trimmed and in lower case (user names as they are with keep_user_case, and those
- * of a directory service, with @ or \, always).  A user has one default account on each cluster: the
- * first, until another is named; when it goes, another takes its place and a note says so, or, with
- * strict_defaults, it may not go.  An account that goes takes what is below it along.  What is
+ * of a directory service, with @ or \, always).  A user has one default account on each cluster:
+ * the first, until another is named; when it goes, another takes its place and a note says so, or,
+ * with strict_defaults, it may not go.  An account that goes takes what is below it along.  What is
  * removed is marked and keeps its number; added again, it is that one, with nothing set. */
 #ifndef TALLY_CORE_DRAFT_H
 #define TALLY_CORE_DRAFT_H

@@ -48,7 +48,8 @@ static int move_account(struct draft *d, struct assoc *a, const char *to, struct
 	const struct assoc *above;
 
 	if (assoc_is_user(a))
-		return err_set(err, ERR_INVALID, "parent", "is of accounts: a user has the place of "
+		return err_set(err, ERR_INVALID, "parent",
+			       "is of accounts: a user has the place of "
 			       "its account");
 	if (a->id == ASSOC_ROOT)
 		return err_set(err, ERR_INVALID, "parent", "the root cannot move");
@@ -77,7 +78,8 @@ static int modify_assoc(struct draft *d, const struct assoc *row, const struct c
 	if (change_has(change, ASSOC_is_default)) {
 		bool wanted = row_get(a, ASSOC, is_default, 0) != 0;
 		if (wanted && !assoc_is_user(a))
-			return err_set(err, ERR_INVALID, "is_default", "is for associations of users");
+			return err_set(err, ERR_INVALID, "is_default",
+				       "is for associations of users");
 		if (was_default && !wanted)
 			return err_set(err, ERR_INVALID, "is_default",
 				       "make another association the default instead");
@@ -168,7 +170,8 @@ static int modify_user(struct draft *d, const struct user *row, const struct cha
 	change_apply(change, u, d->arena);
 	row_set(u, USER, name, name);
 	if (!row_has(u, USER, admin_level))
-		return err_set(err, ERR_INVALID, "admin_level", "is None, Operator or Administrator");
+		return err_set(err, ERR_INVALID, "admin_level",
+			       "is None, Operator or Administrator");
 	if ((account->how == CHANGE_SET || wckey->how == CHANGE_SET) &&
 	    draft_clusters(d, named != NULL ? named : &(struct texts){ 0 }, &clusters, err) < 0)
 		return -1;
@@ -188,7 +191,8 @@ static int modify_wckey(struct draft *d, const struct wckey *row, const struct c
 	const struct change_value *v = &change->v[WCKEY_is_default];
 
 	if (v->how != CHANGE_SET || v->number == 0)
-		return err_set(err, ERR_INVALID, "is_default", "can be set to true, and nothing else");
+		return err_set(err, ERR_INVALID, "is_default",
+			       "can be set to true, and nothing else");
 	draft_make_default_wckey(d, row);
 	return 0;
 }

@@ -310,7 +310,8 @@ static int remove_cluster(struct draft *d, const struct cluster *row, const stru
 	if (take_marked(d, t, taken, true, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all->n_wckeys; i++)
-		if (strcmp(all->wckeys[i].cluster, row->name) == 0 && living(&all->wckeys[i], WCKEY))
+		if (strcmp(all->wckeys[i].cluster, row->name) == 0 &&
+		    living(&all->wckeys[i], WCKEY))
 			mark(d, ENTITY_WCKEY, &all->wckeys[i], WCKEY_deleted);
 	mark(d, ENTITY_CLUSTER, row, CLUSTER_deleted);
 	return 0;

@@ -221,7 +221,8 @@ static void inherit_field(struct assoc *whole, const struct assoc *above, size_t
 	if (!has_bit(whole->has, i))
 		row_take(e, whole, i, above);
 	else if (f->type == FT_TRES)
-		row_put_text(e, whole, i, merge_tres(row_text(whole, f), row_text(above, f), arena));
+		row_put_text(e, whole, i,
+			     merge_tres(row_text(whole, f), row_text(above, f), arena));
 	else if (f->type == FT_LIST && list_is_change(row_text(whole, f)))
 		row_put_text(e, whole, i,
 			     list_apply(row_text(above, f), row_text(whole, f), arena));

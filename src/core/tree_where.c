@@ -52,7 +52,8 @@ static bool below_one(const struct tree_cluster *c, int32_t node, const struct t
 static bool may_use(const struct assoc *whole, const struct texts *qos)
 {
 	for (size_t i = 0; i < qos->n; i++)
-		if (row_has(whole, ASSOC, qos) && list_has(whole->qos, qos->v[i], strlen(qos->v[i])))
+		if (row_has(whole, ASSOC, qos) &&
+		    list_has(whole->qos, qos->v[i], strlen(qos->v[i])))
 			return true;
 	return qos->n == 0;
 }
@@ -178,11 +179,13 @@ static bool fits(const struct tree *t, enum entity_kind kind, const struct tree_
 	case ENTITY_ACCOUNT: return fits_account(t, w, row);
 	case ENTITY_USER: return fits_user(t, w, row);
 	case ENTITY_QOS:
-		return alive(w, row_get(q, QOS, deleted, 0)) && text_in(&w->names, q->name, false) &&
-		       text_in(&w->qos, q->name, false) && number_in(&w->ids, q->id) &&
+		return alive(w, row_get(q, QOS, deleted, 0)) &&
+		       text_in(&w->names, q->name, false) && text_in(&w->qos, q->name, false) &&
+		       number_in(&w->ids, q->id) &&
 		       text_in(&w->descriptions, row_get(q, QOS, description, ""), false);
 	case ENTITY_WCKEY:
-		return alive(w, row_get(k, WCKEY, deleted, 0)) && text_in(&w->names, k->name, false) &&
+		return alive(w, row_get(k, WCKEY, deleted, 0)) &&
+		       text_in(&w->names, k->name, false) &&
 		       text_in(&w->clusters, k->cluster, false) &&
 		       user_in(w, &w->users, k->user_name) && number_in(&w->ids, k->id) &&
 		       !(w->only_defaults && row_get(k, WCKEY, is_default, 0) == 0);

@@ -299,5 +299,6 @@ int tree_may_remove(struct tree_session *s, enum entity_kind kind, const void *r
 		return 0;
 	may = kind == ENTITY_ASSOC ? coordinates(s, a->cluster, a->account) :
 				     coordinates_everywhere(s, o->account);
-	return may ? 0 : denied(s, kind, TREE_REMOVE, "the account is not one they coordinate", err);
+	return may ? 0
+		   : denied(s, kind, TREE_REMOVE, "the account is not one they coordinate", err);
 }

@@ -251,7 +251,8 @@ static int add_tres(struct tree_session *s, struct err *err)
 			     tres_next(&at, &t);) {
 				if (n == cap) {
 					cap = cap != 0 ? cap * 2 : 16;
-					const char **more = ARENA_ARRAY(s->arena, const char *, cap);
+					const char **more =
+						ARENA_ARRAY(s->arena, const char *, cap);
 					if (n > 0)
 						memcpy(more, names, n * sizeof(*more));
 					names = more;

@@ -298,7 +298,8 @@ static int add_figures(const struct cluster_info *info, void *arg)
 	return 0;
 }
 
-/* ---- coordinators that are so by an account above, or as users of an account whose users all are */
+/* ---- coordinators that are so by an account above, or as users of an account whose users all are
+ */
 
 static bool in_list(const struct texts *list, const char *text)
 {

@@ -1,5 +1,5 @@
-/* ops/tree_state.c: rows as they are said to be: made when they are missing, changed in what is said
- * of them when they are there. */
+/* ops/tree_state.c: rows as they are said to be: made when they are missing, changed in what is
+ * said of them when they are there. */
 #include "ops/tree_priv.h"
 
 const char *tree_spelled(struct tree_session *s, enum entity_kind kind, const char *name)
@@ -36,8 +36,10 @@ static const char *key_of(struct tree_session *s, enum entity_kind kind, const v
 		return put_key(s, kind, a->cluster, a->account, a->user_name, a->partition);
 	case ENTITY_WCKEY: return put_key(s, kind, w->cluster, w->user_name, w->name, "");
 	case ENTITY_COORD: return put_key(s, kind, c->account, c->user_name, "", "");
-	case ENTITY_CLUSTER: return put_key(s, kind, ((const struct cluster *)row)->name, "", "", "");
-	case ENTITY_ACCOUNT: return put_key(s, kind, ((const struct account *)row)->name, "", "", "");
+	case ENTITY_CLUSTER:
+		return put_key(s, kind, ((const struct cluster *)row)->name, "", "", "");
+	case ENTITY_ACCOUNT:
+		return put_key(s, kind, ((const struct account *)row)->name, "", "", "");
 	case ENTITY_USER: return put_key(s, kind, ((const struct user *)row)->name, "", "", "");
 	default: return put_key(s, kind, ((const struct qos *)row)->name, "", "", "");
 	}
@@ -181,8 +183,8 @@ static int put_user(struct tree_session *s, const struct draft_add *add, struct 
 		for (size_t k = 0; k < add->accounts.n; k++)
 			for (size_t p = 0; p < n_parts; p++)
 				find_assoc(s, &there, clusters.v[i],
-					   tree_spelled(s, ENTITY_ACCOUNT, add->accounts.v[k]), name,
-					   add->partitions.n > 0 ? add->partitions.v[p] : "");
+					   tree_spelled(s, ENTITY_ACCOUNT, add->accounts.v[k]),
+					   name, add->partitions.n > 0 ? add->partitions.v[p] : "");
 		for (size_t k = 0; k < add->wckeys.n; k++)
 			remember(s, put_key(s, ENTITY_WCKEY, clusters.v[i], name,
 					    tree_spelled(s, ENTITY_WCKEY, add->wckeys.v[k]), ""));
@@ -264,9 +266,10 @@ static int put_wckey(struct tree_session *s, const struct draft_add *add, struct
 
 static int put_coord(struct tree_session *s, const struct draft_add *add, struct err *err)
 {
-	remember(s, put_key(s, ENTITY_COORD,
-			    tree_spelled(s, ENTITY_ACCOUNT, given(&add->row, COORD_account)),
-			    tree_spelled(s, ENTITY_USER, given(&add->row, COORD_user_name)), "", ""));
+	remember(s,
+		 put_key(s, ENTITY_COORD,
+			 tree_spelled(s, ENTITY_ACCOUNT, given(&add->row, COORD_account)),
+			 tree_spelled(s, ENTITY_USER, given(&add->row, COORD_user_name)), "", ""));
 	return add_missing(s, add, err);
 }
 

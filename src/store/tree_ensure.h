@@ -8,8 +8,8 @@
 #include "core/draft.h"
 #include "store/write_tx.h"
 
-/* *tree: a snapshot the caller keeps from call to call (NULL at first); made the latest.  FAULT_LOCKED
- * while somebody changes the tree, if anything is missing. */
+/* *tree: a snapshot the caller keeps from call to call (NULL at first); made the latest.
+ * FAULT_LOCKED while somebody changes the tree, if anything is missing. */
 int tree_ensure(struct write_tx *tx, int64_t epoch, const struct draft_need *needs, size_t n,
 		int64_t now, struct tree **tree, struct err *err);
 

@@ -1,5 +1,5 @@
-/* store/tree_rows.h: writing a draft's rows on any connection; for the files of store that change the
- * tree. */
+/* store/tree_rows.h: writing a draft's rows on any connection; for the files of store that change
+ * the tree. */
 #ifndef TALLY_STORE_TREE_ROWS_H
 #define TALLY_STORE_TREE_ROWS_H
 

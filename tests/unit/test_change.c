@@ -107,7 +107,8 @@ static void changes_do_what_they_say(void **state UNUSED)
 	}
 }
 
-/* FC-018: a number with something behind it, a time that is none, a count with a unit it has not. */
+/* FC-018: a number with something behind it, a time that is none, a count with a unit it has not.
+ */
 static void what_is_wrong_is_refused_by_name(void **state UNUSED)
 {
 	static const struct {

@@ -1,5 +1,5 @@
-/* Adding, changing and removing in the tree: by rule, by the field cases, and random sequences after
- * each of which what must always be true is true. */
+/* Adding, changing and removing in the tree: by rule, by the field cases, and random sequences
+ * after each of which what must always be true is true. */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -168,8 +168,10 @@ static void people(struct world *w)
 	add(w, ENTITY_ACCOUNT, "{\"name\":\"physics\",\"association\":{\"shares\":60}}");
 	add(w, ENTITY_ACCOUNT, "{\"name\":\"astro\",\"parent\":\"physics\"}");
 	add(w, ENTITY_ACCOUNT, "{\"name\":\"bio\",\"clusters\":[\"c1\"]}");
-	add(w, ENTITY_USER, "{\"name\":\"alice\",\"accounts\":[\"astro\",\"bio\"],\"clusters\":[\"c1\"]}");
-	add(w, ENTITY_USER, "{\"name\":\"alice\",\"accounts\":[\"physics\"],\"clusters\":[\"c2\"]}");
+	add(w, ENTITY_USER,
+	    "{\"name\":\"alice\",\"accounts\":[\"astro\",\"bio\"],\"clusters\":[\"c1\"]}");
+	add(w, ENTITY_USER,
+	    "{\"name\":\"alice\",\"accounts\":[\"physics\"],\"clusters\":[\"c2\"]}");
 	add(w, ENTITY_USER, "{\"name\":\"bob\",\"accounts\":[\"bio\"],\"clusters\":[\"c1\"]}");
 }
 
@@ -192,7 +194,8 @@ static void accounts_and_users_are_added(void **state)
 	add(w, ENTITY_ACCOUNT, "{\"name\":\"physics\",\"association\":{\"shares\":7}}");
 	assert_int_equal(draft_rows(w->draft, &(const struct draft_row *){ 0 }), before);
 	assert_true(noted(w, "already"));
-	assert_int_equal(try_add(w, ENTITY_USER, "{\"name\":\"eve\",\"accounts\":[\"none\"]}", &err), -1);
+	assert_int_equal(
+		try_add(w, ENTITY_USER, "{\"name\":\"eve\",\"accounts\":[\"none\"]}", &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 
@@ -259,7 +262,8 @@ static void a_user_may_name_another_default(void **state)
 	struct err err = { 0 };
 
 	people(w);
-	modify(w, ENTITY_USER, tree_user(draft_tree(w->draft), "alice"), "{\"default_account\":\"bio\"}");
+	modify(w, ENTITY_USER, tree_user(draft_tree(w->draft), "alice"),
+	       "{\"default_account\":\"bio\"}");
 	assert_string_equal(default_of(w, "c1", "alice"), "bio");
 	assert_string_equal(default_of(w, "c2", "alice"), "physics"); /* not there: as it was */
 	modify(w, ENTITY_ASSOC, assoc(w, "c1", "astro", "alice"), "{\"is_default\":true}");
@@ -422,17 +426,21 @@ static void a_job_brings_what_is_missing(void **state)
 	size_t n = draft_rows(w->draft, &(const struct draft_row *){ 0 });
 	assert_int_equal(draft_ensure(w->draft, &need, &err), 0); /* nothing is missing now */
 	need.who = (struct tree_who){ 0, NULL, NULL, NULL };
-	assert_int_equal(draft_ensure(w->draft, &need, &err), 0); /* by uid, in the default account */
+	assert_int_equal(draft_ensure(w->draft, &need, &err),
+			 0); /* by uid, in the default account */
 	need.who = (struct tree_who){ a->id, "x", "y", NULL };
 	need.uid = -1;
 	assert_int_equal(draft_rows(w->draft, &(const struct draft_row *){ 0 }), n);
 }
 
-/* FC-131: a user without uid gets it from the first job; FC-128: nobody is brought back by a job. */
+/* FC-131: a user without uid gets it from the first job; FC-128: nobody is brought back by a job.
+ */
 static void a_job_leaves_the_rest_alone(void **state)
 {
 	struct world *w = *state;
-	struct draft_need need = { .cluster = "c1", .uid = 77, .who = { .account = "bio", .user = "bob" } };
+	struct draft_need need = { .cluster = "c1",
+				   .uid = 77,
+				   .who = { .account = "bio", .user = "bob" } };
 	struct err err = { 0 };
 	struct tree *old = w->tree;
 	struct draft *before = w->draft;
@@ -490,7 +498,8 @@ static void check_world(struct world *w)
 			if (assoc_is_deleted(a))
 				continue;
 			if (c[k].nodes[i].parent >= 0) /* nobody lives below the dead */
-				assert_false(assoc_is_deleted(c[k].nodes[c[k].nodes[i].parent].own));
+				assert_false(
+					assoc_is_deleted(c[k].nodes[c[k].nodes[i].parent].own));
 			assert_int_equal(tree_account(t, a->account)->deleted, 0);
 			if (!assoc_is_user(a))
 				continue;
@@ -527,14 +536,15 @@ static void random_step(struct world *w, uint64_t *rnd)
 
 	switch (test_below(rnd, 7)) {
 	case 0:
-		json = arena_printf(w->arena, "{\"name\":\"a%d\",\"parent\":\"a%d\"}", account, other);
+		json = arena_printf(w->arena, "{\"name\":\"a%d\",\"parent\":\"a%d\"}", account,
+				    other);
 		try_add(w, ENTITY_ACCOUNT, account == other ? "{\"name\":\"a1\"}" : json, &err);
 		break;
 	case 1:
 	case 2:
-		json = arena_printf(w->arena, "{\"name\":\"u%d\",\"accounts\":[\"a%d\"],\"partitions\":[%s]}",
-				    (int)test_below(rnd, 6), account,
-				    test_below(rnd, 3) == 0 ? "\"gpu\"" : "");
+		json = arena_printf(
+			w->arena, "{\"name\":\"u%d\",\"accounts\":[\"a%d\"],\"partitions\":[%s]}",
+			(int)test_below(rnd, 6), account, test_below(rnd, 3) == 0 ? "\"gpu\"" : "");
 		try_add(w, ENTITY_USER, json, &err);
 		break;
 	case 3:

@@ -39,10 +39,11 @@ static int tear_down(void **state)
 
 static const char *tree_text(struct fixture *f)
 {
-	return pgtest_text(f->pg, "SELECT string_agg(format('%s:%s/%s/%s%s%s', id, account, user_name,"
-				  " partition, CASE is_default WHEN 1 THEN ' default' ELSE '' END,"
-				  " CASE made_by_record WHEN 1 THEN ' made' ELSE '' END), ', '"
-				  " ORDER BY id) FROM association");
+	return pgtest_text(f->pg,
+			   "SELECT string_agg(format('%s:%s/%s/%s%s%s', id, account, user_name,"
+			   " partition, CASE is_default WHEN 1 THEN ' default' ELSE '' END,"
+			   " CASE made_by_record WHEN 1 THEN ' made' ELSE '' END), ', '"
+			   " ORDER BY id) FROM association");
 }
 
 static void a_place_is_made_once(void **state)
@@ -60,14 +61,20 @@ static void a_place_is_made_once(void **state)
 	kit_expect_all(&f->k, VERDICT_ACCEPTED);
 	assert_string_equal(tree_text(f), "1:root//, 2:root/root/ default, 3:physics// made, "
 					  "4:physics/alice/ default made");
-	assert_string_equal(pgtest_text(f->pg, "SELECT concat_ws('|', uid, made_by_record) FROM tally_user "
-					       "WHERE name = 'alice'"), "5001|1");
-	assert_string_equal(pgtest_text(f->pg, "SELECT concat_ws('|', cluster, id, name, user_name) "
-					       "FROM wckey"), "c1|1|survey|alice");
-	assert_string_equal(pgtest_text(f->pg, "SELECT string_agg(id || name, ' ' ORDER BY id) FROM qos"),
-			    "1normal 2burst");
+	assert_string_equal(
+		pgtest_text(f->pg, "SELECT concat_ws('|', uid, made_by_record) FROM tally_user "
+				   "WHERE name = 'alice'"),
+		"5001|1");
+	assert_string_equal(pgtest_text(f->pg,
+					"SELECT concat_ws('|', cluster, id, name, user_name) "
+					"FROM wckey"),
+			    "c1|1|survey|alice");
+	assert_string_equal(
+		pgtest_text(f->pg, "SELECT string_agg(id || name, ' ' ORDER BY id) FROM qos"),
+		"1normal 2burst");
 	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM txn WHERE actor = 'records'"), 6);
-	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM outbox WHERE kind = 'add_wckey'"), 1);
+	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM outbox WHERE kind = 'add_wckey'"),
+			 1);
 	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM association_history"), 4);
 	int64_t version = pgtest_i64(f->pg, "SELECT version FROM tree_version");
 	kit_commit(f->in, &f->k);
@@ -82,8 +89,9 @@ static void what_is_there_is_left_alone(void **state)
 
 	kit_start(&f->k, 1, T0, 0);
 	kit_commit(f->in, &f->k);
-	pgtest_run(f->pg, "UPDATE association SET partition = 'gpu', made_by_record = 0 WHERE id = 4;"
-			  "UPDATE tree_version SET version = version + 1");
+	pgtest_run(f->pg,
+		   "UPDATE association SET partition = 'gpu', made_by_record = 0 WHERE id = 4;"
+		   "UPDATE tree_version SET version = version + 1");
 	kit_clear(&f->k);
 	struct record *r = kit_start(&f->k, 2, T0, 0);
 	job_set(&r->job, partition, "cpu,gpu");
@@ -102,8 +110,10 @@ static void what_is_there_is_left_alone(void **state)
 	r = kit_start(&f->k, 4, T0, 0);
 	job_set(&r->job, partition, "cpu");
 	kit_commit(f->in, &f->k);
-	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE user_name = 'alice'"
-					   " AND partition = '' AND deleted = 0"), 1);
+	assert_int_equal(pgtest_i64(f->pg,
+				    "SELECT count(*) FROM association WHERE user_name = 'alice'"
+				    " AND partition = '' AND deleted = 0"),
+			 1);
 }
 
 static void a_name_that_cannot_stand_there_costs_no_job(void **state)
@@ -121,10 +131,12 @@ static void a_name_that_cannot_stand_there_costs_no_job(void **state)
 	job_set(&r->job, account, "\303\251t\303\251'; DROP TABLE association;--");
 	kit_commit(f->in, &f->k);
 	kit_expect_all(&f->k, VERDICT_ACCEPTED);
-	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE account LIKE '%DROP%'"
-				    ), 0); /* lower case */
-	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE account LIKE '%drop%'"
-				    ), 2);
+	assert_int_equal(
+		pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE account LIKE '%DROP%'"),
+		0); /* lower case */
+	assert_int_equal(
+		pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE account LIKE '%drop%'"),
+		2);
 	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM job"), 3);
 }
 
@@ -168,7 +180,8 @@ static void an_open_change_holds_new_places_only(void **state)
 	pthread_join(thread, NULL);
 	kit_expect_all(&other, VERDICT_ACCEPTED);
 	assert_true(waiting.ms >= 300);
-	assert_int_equal(pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE account = 'new'"), 2);
+	assert_int_equal(
+		pgtest_i64(f->pg, "SELECT count(*) FROM association WHERE account = 'new'"), 2);
 	kit_free(&other);
 }
 

@@ -238,16 +238,19 @@ static void the_log_tells_before_and_after(void **state UNUSED)
 	actor = (struct draft_actor){ "ann", 77, 0 };
 	write_rows(tx, &row, 1, 3000);
 	assert_ok(tree_tx_commit(tx, e));
-	assert_string_equal(pgtest_text(pg, "SELECT concat_ws('|', at, actor, uid, action, cluster, account,"
-					" user_name, where_text, info) FROM txn"),
-			    "3000|ann|77|Modify Associations|c1|physics|(id_assoc=3)|shares=20, "
-			    "comment='it''s', grp_tres='cpu=4', max_jobs=NULL");
+	assert_string_equal(
+		pgtest_text(pg, "SELECT concat_ws('|', at, actor, uid, action, cluster, account,"
+				" user_name, where_text, info) FROM txn"),
+		"3000|ann|77|Modify Associations|c1|physics|(id_assoc=3)|shares=20, "
+		"comment='it''s', grp_tres='cpu=4', max_jobs=NULL");
 	assert_string_equal(pgtest_text(pg, "SELECT before_json FROM txn"),
 			    "{\"shares\":1,\"comment\":null,\"grp_tres\":null,\"max_jobs\":5}");
 	assert_string_equal(pgtest_text(pg, "SELECT after_json FROM txn"),
 			    "{\"shares\":20,\"comment\":\"it's\",\"grp_tres\":{\"cpu\":4},\"max_jobs\":null}");
-	assert_string_equal(pgtest_text(pg, "SELECT concat_ws('|', kind, cluster, id, body::json->>'account')"
-					" FROM outbox"), "modify_association|c1|3|physics");
+	assert_string_equal(
+		pgtest_text(pg, "SELECT concat_ws('|', kind, cluster, id, body::json->>'account')"
+				" FROM outbox"),
+		"modify_association|c1|3|physics");
 }
 
 static void see_job(const struct open_job *job, void *arg)
@@ -263,12 +266,14 @@ static void jobs_that_have_not_ended(void **state UNUSED)
 	const char *accounts[] = { "a", "b" }, *users[] = { "u" }, *qos[] = { "high" };
 	struct buf out = BUF_INIT;
 
-	pgtest_run(pg, "CREATE TABLE job_far PARTITION OF job DEFAULT; INSERT INTO job (cluster, job_id,"
-		       " submit_at, account, user_name, start_at, end_at, stamps) VALUES"
-		       " ('c1', 9, 1, 'a', 'u', 5, NULL, ''), ('c1', 10, 1, 'a', 'v', NULL, NULL, ''),"
-		       " ('c1', 11, 1, 'b', 'u', 5, 6, ''), ('c1', 12, 1, NULL, 'u', 5, NULL, ''),"
-		       " ('c1', 13, 1, 'c', 'u', 5, NULL, '');"
-		       "UPDATE job SET qos = 'high' WHERE job_id = 13");
+	pgtest_run(
+		pg,
+		"CREATE TABLE job_far PARTITION OF job DEFAULT; INSERT INTO job (cluster, job_id,"
+		" submit_at, account, user_name, start_at, end_at, stamps) VALUES"
+		" ('c1', 9, 1, 'a', 'u', 5, NULL, ''), ('c1', 10, 1, 'a', 'v', NULL, NULL, ''),"
+		" ('c1', 11, 1, 'b', 'u', 5, 6, ''), ('c1', 12, 1, NULL, 'u', 5, NULL, ''),"
+		" ('c1', 13, 1, 'c', 'u', 5, NULL, '');"
+		"UPDATE job SET qos = 'high' WHERE job_id = 13");
 	struct tree_tx *tx = tree_tx_begin(store, NULL);
 	assert_ok(tree_tx_open_jobs(tx, &(struct open_jobs_query){ .accounts = { accounts, 2 } },
 				    see_job, &out, e));

@@ -34,7 +34,9 @@ static struct cluster a_cluster(const char *name)
 static struct tree *build(const struct assoc *assocs, size_t n)
 {
 	static struct cluster c1;
-	struct tree_rows rows = { .clusters = &c1, .n_clusters = 1, .assocs = assocs, .n_assocs = n };
+	struct tree_rows rows = {
+		.clusters = &c1, .n_clusters = 1, .assocs = assocs, .n_assocs = n
+	};
 
 	c1 = a_cluster("c1");
 	return tree_build(&rows, arena_new());
@@ -458,7 +460,8 @@ static void a_large_tree_is_built_and_searched_quickly(void **state UNUSED)
 	assert_int_equal(sum, (int64_t)LARGE * (LARGE + 1) / 2);
 	fprintf(stderr, "tree: %d associations built in %" PRId64 " us, found in %" PRId64
 		" ns each\n", LARGE, built - begun, (searched - built) * 1000 / LARGE);
-	assert_true(built - begun < 2000000); /* some 10 ms; far above it only where sums are squared */
+	assert_true(built - begun <
+		    2000000); /* some 10 ms; far above it only where sums are squared */
 	tree_unref(t);
 	arena_free(a);
 }
