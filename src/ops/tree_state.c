@@ -135,8 +135,9 @@ static int put_account(struct tree_session *s, const struct draft_add *add, stru
 	static const size_t key[] = { ACCOUNT_name };
 	const char *name = tree_spelled(s, ENTITY_ACCOUNT, given(&add->row, ACCOUNT_name));
 	const struct account *old = draft_account(s->draft, name);
-	struct texts clusters = add->nowhere ? (struct texts){ 0 } :
-					       clusters_of(s, &add->clusters);
+	struct texts clusters = { 0 };
+	if (!add->nowhere)
+		clusters = clusters_of(s, &add->clusters);
 	struct there there = { ARENA_ARRAY(s->arena, const struct assoc *, clusters.n + 1), 0 };
 	struct change *limits = ARENA_NEW(s->arena, struct change);
 	bool was = lives(old, ACCOUNT_deleted, ENTITY_ACCOUNT);
