@@ -127,11 +127,12 @@ def test_the_same_by_post(t):
     assert [j["job_id"] for j in t.post("/v1/jobs/query", names).json()["jobs"]] == [3]
 
 
-def test_a_tree_that_is_not_kept_is_said_so(t):
-    """FC-188: exact accounts are answered; half of a subtree would look like all of it."""
-    assert ids(t, "account=physics") == []
-    reply = t.get("/v1/jobs?account=bio&subtree=true")
-    assert reply.status == 400 and reply.json()["field"] == "subtree"
+def test_a_subtree_is_the_accounts_below(t):
+    """FC-188: exact accounts are answered alone; subtree takes what is below them too."""
+    assert ids(t, "account=physics") == [] and ids(t, "account=physics&subtree=true") == []
+    every = len(ids(t, ""))
+    assert len(ids(t, "account=root&subtree=true")) == every
+    assert ids(t, "account=bio&subtree=true") == ids(t, "account=bio")
 
 
 def test_thousands_of_ids(t):
