@@ -367,6 +367,10 @@ int main(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
+	/* A backup finds all it needs in the state directory, and whoever makes it need not be able
+	 * to read the settings. */
+	if (cl.action == ACTION_BACKUP || cl.action == ACTION_RESTORE)
+		return act(&cl, NULL, &run.err) < 0 ? fail(&cl, &run.err) : 0;
 	run.config = load(&cl, &run.err);
 	if (run.config == NULL)
 		return fail(&cl, &run.err);
