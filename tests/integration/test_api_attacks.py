@@ -296,17 +296,17 @@ def test_past_the_limit_the_answer_is_503(module_tallyd):
 
 
 def test_bodies_at_once_have_a_limit(module_tallyd):
-    t = module_tallyd(conf="MaxBodySize=1M\nMaxBodiesSize=3M\nSlowGrace=20\n")
+    t = module_tallyd(conf="MaxBodySize=1M\nMaxBodiesSize=3M\nSlowGrace=60\n")
     waiting = []
     for _ in range(3):
         s = socket.create_connection((t.host, t.port), timeout=10)
         s.sendall(head(t, f"Content-Length: {1 << 20}") + b" ")
         waiting.append(s)
-    reply = wait_until(lambda: (r := t.post("/v1/records", RECORD)).status == 503 and r, 5, "503")
+    reply = wait_until(lambda: (r := t.post("/v1/records", RECORD)).status == 503 and r, 30, "503")
     assert int(reply.headers["Retry-After"]) > 0
     for s in waiting:
         s.close()
-    wait_until(lambda: t.post("/v1/records", RECORD).status == 200, 10, "the budget to come back")
+    wait_until(lambda: t.post("/v1/records", RECORD).status == 200, 30, "the budget to come back")
 
 
 def test_many_at_once(target):
