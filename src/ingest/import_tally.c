@@ -58,6 +58,14 @@ static int one_job(struct import_run *run, struct jtext text, size_t line)
 		import_drop_job(run);
 		return 0;
 	}
+	for (size_t i = 0; i < n; i++) {
+		if (step_has(&steps[i], step_id))
+			continue;
+		err_set(&err, ERR_INVALID, NULL, "step %zu has no number", i);
+		import_refuse(run, line, "step_id", &err);
+		import_drop_job(run);
+		return 0;
+	}
 	run->counts->rows += n;
 	if (import_other_cluster(run, line, job_get(&job, cluster, NULL))) {
 		run->counts->skipped += n;
