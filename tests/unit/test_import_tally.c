@@ -33,6 +33,9 @@ static const struct {
 	  "REFUSED jobs:2 job_id: the JSON ends", "job_id=8" },
 	{ "no number", "{\"cluster\":\"c\",\"job_id\":7,\"submit\":1700000000}\n{\"cluster\":\"c\"}\n",
 	  "REFUSED jobs:2 job_id: has no job number", NULL },
+	{ "a step without a number", "{\"cluster\":\"c\",\"job_id\":7,\"submit\":1700000000,"
+	  "\"state\":\"FAILED\",\"steps\":[{\"step_id\":0},{\"exit_code\":1}]}\n",
+	  "REFUSED jobs:1 step_id: step 1 has no number", "job_end" },
 };
 /* clang-format on */
 
